@@ -29,13 +29,7 @@ export function parseFlag(query: string, flag: 'reset_quota' | 'include_deleted'
   const parameters = query.split('&');
   const unknown = parameters.map((parameter) => parameter.split('=', 1)[0] ?? '').find((name) => name !== flag);
   if (unknown === '') throw malformedParameter('', 'contains a parameter without a name');
-  if (unknown !== undefined) {
-    const suggestion = nearest(unknown, [flag]);
-    throw malformedParameter(
-      unknown,
-      `is an unknown parameter${suggestion ? `; did you mean \`${suggestion}\`?` : ''}`,
-    );
-  }
+  if (unknown !== undefined) throw unknownParameter(unknown, nearest(unknown, [flag]));
   if (parameters.length > 1) throw malformedParameter(flag, 'must not be repeated');
   if (query !== `${flag}=1`) throw malformedParameter(flag, 'must be 1 or absent');
   return true;
@@ -67,6 +61,14 @@ export function changeConditions({ headers }: RequestContext) {
   return { expectedVersion, idempotencyKey: parseIdempotencyKey(headers.get('idempotency-key')) };
 }
 
+/** The error of a parameter that an operation does not have, with the name of the one that may be meant. */
+export function unknownParameter(name: string, suggestion?: string): AppError {
+  return malformedParameter(
+    name,
+    `is an unknown parameter${suggestion === undefined ? '' : `; did you mean \`${suggestion}\`?`}`,
+  );
+}
+
 /**
  * Rejects every query parameter.
  *
@@ -74,5 +76,5 @@ export function changeConditions({ headers }: RequestContext) {
  */
 export function rejectParameters(query: string): void {
   const [name] = parseQuery(query).keys();
-  if (name !== undefined) throw malformedParameter(name, 'is an unknown parameter');
+  if (name !== undefined) throw unknownParameter(name);
 }

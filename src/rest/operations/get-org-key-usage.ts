@@ -1,10 +1,10 @@
 import { nearest } from '../../lib/nearest.js';
 import { AppError } from '../../lib/errors.js';
-import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
+import { parseQuery } from '../../http/query-parameters.js';
 import { jsonResponse, type HTTPResponse } from '../../http/response.js';
 import { daysToText, totalsOf, type RequestedDays } from '../../keys/queries/read-use.js';
 import { dayText } from '../../keys/use/use.js';
-import { parseKeyID } from '../parameters.js';
+import { parseKeyID, unknownParameter } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
 import { int64, keyHash, keyID, text, unknownKey } from './shared-docs.js';
 
@@ -112,10 +112,7 @@ function daysFrom(query: string): RequestedDays {
   const days: { from?: string; to?: string } = {};
   for (const [name, value] of parseQuery(query)) {
     const known = names.find((one) => one === name);
-    if (!known) {
-      const suggestion = nearest(name, names);
-      throw malformedParameter(name, `is an unknown parameter${suggestion ? `; did you mean \`${suggestion}\`?` : ''}`);
-    }
+    if (!known) throw unknownParameter(name, nearest(name, names));
     days[known] = value;
   }
   return days;

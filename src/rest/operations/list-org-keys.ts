@@ -17,6 +17,7 @@ import { cursorsOf } from '../../wire/list-cursor.js';
 import { listLimitBytes, stringifyItemsWithin } from '../key-list.js';
 import { keyToJSON, withQuotas, type KeyWithQuota } from '../key-response.js';
 import type { JSONSchema } from '../openapi/json-schema.js';
+import { unknownParameter } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
 import { text } from './shared-docs.js';
 
@@ -253,7 +254,7 @@ function parsePage(query: string): ListedPage {
         name === 'first'
           ? 'limit'
           : nearest(name, [...Object.keys(filters), 'order_by', 'descending', 'after', 'limit']);
-      throw malformedParameter(name, `is an unknown parameter${suggestion ? `; did you mean \`${suggestion}\`?` : ''}`);
+      throw unknownParameter(name, suggestion);
     }
   }
   return { filter, orderBy, descending, limit, after };
