@@ -1,3 +1,15 @@
+import type { OptionValues } from './command.js';
+import { UsageError } from './io.js';
+
+/** The option `--csv`. */
+export const csvOption = { description: 'Print the result as CSV' };
+
+/** Whether `--csv` is given. @throws {UsageError} together with `--json` */
+export function csvFrom(options: OptionValues): boolean {
+  if (options['csv'] === true && options['json'] === true) throw new UsageError('Specify --csv or --json, not both.');
+  return options['csv'] === true;
+}
+
 /** Formats rows as CSV (RFC 4180), one line each. */
 export function toCSV(rows: readonly (readonly (string | bigint | number)[])[]): string {
   return rows.map((row) => `${row.map(toCell).join(',')}\r\n`).join('');

@@ -35,11 +35,10 @@ import {
 } from '../client/run.js';
 import { type CLICommand, type OptionValues } from '../command.js';
 import { readDefinitionObject } from '../definitions.js';
-import { toCSV } from '../csv.js';
+import { csvFrom, csvOption, toCSV } from '../csv.js';
 import { parseDuration, parseOrgIDOption } from '../input.js';
 import { UsageError, type IO } from '../io.js';
 import { toJSONLine, formatTable, toIndentedJSON, type OutputFormat } from '../output.js';
-import { csvFrom, csvOption } from './usage.js';
 import { createDamagedKeyReport, damagedAdvice, damagedExitCode } from './damaged.js';
 
 const hourMs = 3_600_000;

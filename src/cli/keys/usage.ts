@@ -2,13 +2,10 @@ import { printable } from '../../lib/text.js';
 import type { UsageOf } from '../client/operations.js';
 import { cannotAccess, keyLocation, keyOptions, runKeyCommand, runKeysCommand, stringOption } from '../client/run.js';
 import { type CLICommand, type OptionValues } from '../command.js';
-import { toCSV } from '../csv.js';
+import { csvFrom, csvOption, toCSV } from '../csv.js';
 import { parseOrgIDOption } from '../input.js';
 import { UsageError, type IO } from '../io.js';
 import { formatTable, toJSONLine, type OutputFormat } from '../output.js';
-
-/** The option `--csv`. */
-export const csvOption = { description: 'Print the result as CSV' };
 
 export const usageCommand: CLICommand = {
   name: 'keys usage',
@@ -50,12 +47,6 @@ async function usage(io: IO, options: OptionValues, args: readonly string[]): Pr
     print(io, format, isCSV, await keys.usageOfOrg(orgID, days));
     return 0;
   });
-}
-
-/** Whether `--csv` is given. @throws {UsageError} together with `--json` */
-export function csvFrom(options: OptionValues): boolean {
-  if (options['csv'] === true && options['json'] === true) throw new UsageError('Specify --csv or --json, not both.');
-  return options['csv'] === true;
 }
 
 function print(io: IO, format: OutputFormat, isCSV: boolean, { from, to, allowed, denied, days }: UsageOf): void {
