@@ -1,5 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { DeleteOrgKeyDocument, PatchOrgKeyDocument, RestoreOrgKeyDocument } from '../../client/client.js';
+import {
+  CancelKeyRotationDocument,
+  DeleteOrgKeyDocument,
+  PatchOrgKeyDocument,
+  RestoreOrgKeyDocument,
+} from '../../client/client.js';
 import { formatInteger, nameOf } from '../format.js';
 import { Confirm } from '../parts/dialog.js';
 import { useClient } from '../session.js';
@@ -10,9 +15,10 @@ import type { KeyDetails } from './read-key.js';
 import { keyText } from './strings.js';
 
 /** A change that is made after a confirmation. */
-export type ChangeName = 'activate' | 'deactivate' | 'delete' | 'reset' | 'restore';
+export type ChangeName = 'activate' | 'cancelRotation' | 'deactivate' | 'delete' | 'reset' | 'restore';
 
-interface ChangeDialogProps {
+/** What the dialog of a change needs. */
+export interface ChangeDialogProps {
   readonly change: ChangeName;
   readonly found: KeyDetails;
   readonly onDone: () => void;
@@ -31,6 +37,9 @@ export function ChangeDialog({ change, found, onDone, onClose }: ChangeDialogPro
     } else if (change === 'restore') {
       const { data, errors } = await client.send(RestoreOrgKeyDocument, variables);
       required(data.restoreOrgKey, errors, text.notFound);
+    } else if (change === 'cancelRotation') {
+      const { data, errors } = await client.send(CancelKeyRotationDocument, variables);
+      required(data.cancelKeyRotation, errors, text.notFound);
     } else {
       const patch = change === 'reset' ? {} : { isInactive: change === 'deactivate' ? true : null };
       const { data, errors } = await client.send(PatchOrgKeyDocument, {
@@ -71,6 +80,13 @@ function describe(change: ChangeName, found: KeyDetails): Description {
   switch (change) {
     case 'activate':
       return { title: keyText.switchOnTitle(name), confirm: keyText.activate, effect: keyText.switchOnHint };
+    case 'cancelRotation':
+      return {
+        title: keyText.rotation.cancelTitle(name),
+        confirm: keyText.rotation.cancelConfirm,
+        effect: keyText.rotation.cancelHint,
+        isDangerous: true,
+      };
     case 'deactivate':
       return {
         title: keyText.switchOffTitle(name),

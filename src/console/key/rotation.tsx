@@ -1,5 +1,5 @@
 import { useId, useState } from 'preact/hooks';
-import { CancelKeyRotationDocument, RotateOrgKeyDocument } from '../../client/client.js';
+import { RotateOrgKeyDocument } from '../../client/client.js';
 import { formatExactTime, formatRelative, formatTime, nameOf } from '../format.js';
 import { newIdempotencyKey } from '../idempotency-key.js';
 import { Button } from '../parts/button.js';
@@ -10,7 +10,8 @@ import { useClient, useSession } from '../session.js';
 import { text } from '../strings.js';
 import { useAction } from '../use-load.js';
 import { useNow } from '../use-now.js';
-import type { KeyDetails, SectionProps } from './read-key.js';
+import { ChangeDialog, type ChangeDialogProps } from './changes.js';
+import type { SectionProps } from './read-key.js';
 import { keyText } from './strings.js';
 
 const texts = keyText.rotation;
@@ -44,38 +45,10 @@ export function Rotation({ found, onChanged }: SectionProps) {
           </div>
         )}
       </div>
-      {isCanceling && <CancelDialog found={found} onDone={onChanged} onClose={() => setIsCanceling(false)} />}
+      {isCanceling && (
+        <ChangeDialog change="cancelRotation" found={found} onDone={onChanged} onClose={() => setIsCanceling(false)} />
+      )}
     </section>
-  );
-}
-
-interface DialogProps {
-  readonly found: KeyDetails;
-  readonly onDone: () => void;
-  readonly onClose: () => void;
-}
-
-function CancelDialog({ found, onDone, onClose }: DialogProps) {
-  const client = useClient('service');
-  const { keyHash, version: expectedVersion } = found;
-  const send = useAction(async (reason: string | null) => {
-    const { data, errors } = await client.send(CancelKeyRotationDocument, { keyHash, expectedVersion, reason });
-    required(data.cancelKeyRotation, errors, text.notFound);
-    onClose();
-    onDone();
-  });
-  return (
-    <Confirm
-      title={texts.cancelTitle(nameOf(found))}
-      confirm={texts.cancelConfirm}
-      isDangerous
-      error={send.error}
-      isRunning={send.isRunning}
-      onConfirm={(reason) => void send.run(reason)}
-      onClose={onClose}
-    >
-      <p>{texts.cancelHint}</p>
-    </Confirm>
   );
 }
 
@@ -83,7 +56,7 @@ function CancelDialog({ found, onDone, onClose }: DialogProps) {
 const defaultOverlap = 86_400;
 
 /** Gives the key another identifier, and shows it. */
-export function RotateDialog({ found, onDone, onClose }: DialogProps) {
+export function RotateDialog({ found, onDone, onClose }: Omit<ChangeDialogProps, 'change'>) {
   const client = useClient('service');
   const id = useId();
   const [overlap, setOverlap] = useState(defaultOverlap);
