@@ -21,11 +21,13 @@ interface JobOptions {
   readonly log: Logger;
   /** The line for a failed run. */
   readonly failure: string;
+  /** Runs once more at the end. The line if that fails. */
+  readonly lastFailure?: string;
 }
 
 /** Runs work, and again `everyMs` after the end of each run, so that slow runs do not queue. */
 function schedule(
-  { everyMs, isImmediate = false, log, failure }: JobOptions,
+  { everyMs, isImmediate = false, log, failure, lastFailure }: JobOptions,
   work: (signal: AbortSignal) => Promise<void>,
 ): ScheduledJob {
   const stopping = new AbortController();
@@ -38,6 +40,7 @@ function schedule(
       await work(signal).catch((error: unknown) => log.error({ err: error }, failure));
       await pause();
     }
+    if (lastFailure !== undefined) await work(signal).catch((err: unknown) => log.error({ err }, lastFailure));
   }
 
   const running = runUntilStopped();
@@ -108,19 +111,14 @@ const writeUsesEveryMs = 5_000;
 /** Writes the uses of keys, and what is left of them at the end. */
 function startUseWrites(useLog: UseLog, log: Logger, everyMs = writeUsesEveryMs): ScheduledJob {
   const failure = 'the use of keys could not be written; it is tried again in five seconds';
+  const lastFailure = 'the last use of keys could not be written';
   let known = 0;
-  const job = schedule({ everyMs, log, failure }, async () => {
+  return schedule({ everyMs, log, failure, lastFailure }, async () => {
     const dropped = useLog.dropped();
     if (dropped > known) log.warn({ requests: dropped - known }, 'requests are missing in the use of keys');
     known = dropped;
     await useLog.flush();
   });
-  return {
-    stop: async () => {
-      await job.stop();
-      await useLog.flush().catch((err: unknown) => log.error({ err }, 'the last use of keys could not be written'));
-    },
-  };
 }
 
 const retireEveryMs = 1_000;
@@ -159,17 +157,10 @@ const flushEveryMs = 1_000;
 /** Records the notices of quotas that were noted since, and at the end. */
 function startQuotaNotices({ ports: { quotaNotices } }: Services, log: Logger, everyMs = flushEveryMs): ScheduledJob {
   const failure = 'the notices of quotas could not be recorded';
-  const flush = async () => {
+  return schedule({ everyMs, log, failure, lastFailure: failure }, async () => {
     const recorded = (await quotaNotices?.flush()) ?? 0;
     if (recorded > 0) log.info({ recorded }, 'notices of quotas recorded');
-  };
-  const job = schedule({ everyMs, log, failure }, flush);
-  return {
-    stop: async () => {
-      await job.stop();
-      await flush().catch((error: unknown) => log.error({ err: error }, failure));
-    },
-  };
+  });
 }
 
 const retireSilentEveryMs = 10_000;
