@@ -12,6 +12,9 @@ export function actorNameProblem(name: string): string | undefined {
   return credentialPattern.test(name) ? 'must be a name, and contains a credential' : undefined;
 }
 
+/** Who records what happens in time. */
+export const serviceActor: Actor = { credentialID: 'service', label: 'Keyfront' };
+
 /** The actor of the changes of a caller. */
 export function actorOf({ credentialID, label, assertedName }: Actor): Actor {
   return { credentialID, label, ...(assertedName !== undefined && { assertedName }) };

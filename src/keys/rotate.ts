@@ -1,10 +1,11 @@
 import { AppError } from '../lib/errors.js';
+import { serviceActor } from './actor.js';
 import { requireKey } from './authorization.js';
 import { checkVersion, executeChange, type KeyChange, type RepeatableChange } from './change.js';
 import { identifierHashOf, rotationOf } from './identifiers.js';
 import { revisionOf } from './key-diff.js';
 import { checkKeyID, checkKeyIDPrefix, generatedKeyID } from './key-id.js';
-import { nextKeyVersion, type Actor, type StoredKey } from './key.js';
+import { nextKeyVersion, type StoredKey } from './key.js';
 import type { CallContext, KeyTransition, Ports } from './ports.js';
 import { aadFor } from './protect-secrets.js';
 import type { ReceiptOf } from './receipt.js';
@@ -105,8 +106,8 @@ function withIdentifier(key: StoredKey, current: string): StoredKey {
   return { ...key, identifiers: current === key.keyHash ? undefined : { current } };
 }
 
-/** Who records the end of an overlap. */
-const service: Actor = { credentialID: 'service', label: 'Keyfront' };
+/** Is called with a key whose identifier could not be retired. */
+type ReportFailure = (keyHash: string, error: unknown) => void;
 
 /**
  * Records the retirement of the identifiers whose overlap has ended. They are rejected from that time on, also before this. A
@@ -114,19 +115,10 @@ const service: Actor = { credentialID: 'service', label: 'Keyfront' };
  *
  * @returns how many retired
  */
-export async function retireIdentifiers(
-  { store, now }: Pick<Ports, 'store' | 'now'>,
-  report: (keyHash: string, error: unknown) => void,
-): Promise<number> {
+export async function retireIdentifiers(ports: Pick<Ports, 'store' | 'now'>, report: ReportFailure): Promise<number> {
   let count = 0;
-  for await (const keyHashes of store.retiring(now())) {
-    for (const keyHash of keyHashes) {
-      try {
-        if (await store.update(keyHash, (stored) => retirement(stored, now()))) count += 1;
-      } catch (error) {
-        report(keyHash, error);
-      }
-    }
+  for await (const keyHashes of ports.store.retiring(ports.now())) {
+    for (const keyHash of keyHashes) if (await retire(ports, keyHash, report)) count += 1;
   }
   return count;
 }
@@ -138,20 +130,29 @@ export async function retireIdentifiers(
  * @returns how many retired
  */
 export async function retireSilentIdentifiers(
-  { store, now }: Pick<Ports, 'store' | 'now'>,
-  report: (keyHash: string, error: unknown) => void,
+  ports: Pick<Ports, 'store' | 'now'>,
+  report: ReportFailure,
 ): Promise<number> {
   let count = 0;
-  for await (const found of store.silent(now())) {
-    for (const { keyHash, hash } of found) {
-      try {
-        if (await store.update(keyHash, (stored) => retirement(stored, now(), hash))) count += 1;
-      } catch (error) {
-        report(keyHash, error);
-      }
-    }
+  for await (const found of ports.store.silent(ports.now())) {
+    for (const { keyHash, hash } of found) if (await retire(ports, keyHash, report, hash)) count += 1;
   }
   return count;
+}
+
+/** Whether the identifier of a key retired. A failure is reported. */
+async function retire(
+  { store, now }: Pick<Ports, 'store' | 'now'>,
+  keyHash: string,
+  report: ReportFailure,
+  silent?: string,
+): Promise<boolean> {
+  try {
+    return (await store.update(keyHash, (stored) => retirement(stored, now(), silent))) !== undefined;
+  } catch (error) {
+    report(keyHash, error);
+    return false;
+  }
 }
 
 /** @param silent - the hash of an identifier that is silent, and may retire before its time */
@@ -164,7 +165,7 @@ function retirement(stored: StoredKey | undefined, at: Date, silent?: string): K
   const revision = revisionOf(stored, next, {
     at,
     operation: 'retire_identifier',
-    actor: service,
+    actor: serviceActor,
     reason: isSilent ? `no request with the old identifier for ${retiring.silence?.seconds} seconds` : undefined,
     requestID: '',
     quotaUsedBeforeReset: undefined,

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
+import { serviceActor } from '../../keys/actor.js';
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import type { KeyNotice, NewNotice, NoticeKind } from '../../keys/notices.js';
 import { linkOf, type RevisionRow } from './key-records.js';
-
-/** Who records notices. */
-const recorder = { credential_id: 'service', credential_label: 'Keyfront' };
 
 /** The row of a notice. Its link continues no history; it distinguishes cursors. */
 export function noticeToRow(notice: NewNotice): RevisionRow {
@@ -16,7 +14,8 @@ export function noticeToRow(notice: NewNotice): RevisionRow {
     key_hash: keyHash,
     org_id: orgID,
     operation: kind,
-    ...recorder,
+    credential_id: serviceActor.credentialID,
+    credential_label: serviceActor.label,
     reason: null,
     request_id: '',
     version: 0n,
