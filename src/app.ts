@@ -25,7 +25,7 @@ import { withTimeout } from './lib/timeout.js';
 import { documentRoutes } from './rest/docs-page/serve.js';
 import { createAuthzRoutes } from './rest/authz.js';
 import { createRESTRoutes } from './rest/router.js';
-import { withQuotaMetrics } from './telemetry/quota-metrics.js';
+import { withGatewayMetrics } from './telemetry/gateway-metrics.js';
 import type { Telemetry } from './telemetry/ports.js';
 import { startDispatcher, type DispatcherOptions } from './webhooks/dispatcher.js';
 
@@ -94,7 +94,7 @@ export async function createApp(
   const useLog = createUseLog({ store: services.uses, now });
   meter?.registerGauge('uses_waiting', useLog.waiting);
   const service = createKeyService({ ...ports, noteUse: useLog.note, audit, reportError });
-  const keys = withQuotaMetrics(service, telemetry);
+  const keys = withGatewayMetrics(service, telemetry);
   const authenticator = createAuthenticator({ store: credentials, oidc, now, log, meter });
   const { authenticate, revalidate } = authenticator;
   const { checkpointEveryMs } = overrides;

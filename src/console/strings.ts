@@ -56,6 +56,7 @@ export const text = {
     DELETE: 'delete and restore keys',
     CONSUME: 'count requests',
     VERIFY: 'verify keys for a gateway',
+    DELIVER: 'deliver keys with their secrets to a gateway',
     ADMIN: 'change policies',
     ACTOR: 'name the person it acts for',
     ROUTER: 'send the operations of a router',

@@ -7,9 +7,12 @@ export function canSee(principal: Pick<Principal, 'orgID'>, orgID: string): bool
   return principal.orgID === undefined || principal.orgID === orgID;
 }
 
-/** Whether the principal has a scope: all of them if it is not restricted, except `router`, which must be named. */
+/** The scopes that a credential has only if they are named: it can be without restrictions and without these. */
+const namedScopes: readonly Scope[] = ['router', 'deliver'];
+
+/** Whether the principal has a scope: all of them if it is not restricted, except those that must be named. */
 export function hasScope({ scopes }: Pick<Principal, 'scopes'>, scope: Scope): boolean {
-  return scopes === undefined ? scope !== 'router' : scopes.includes(scope);
+  return scopes === undefined ? !namedScopes.includes(scope) : scopes.includes(scope);
 }
 
 /** @throws {AppError} FORBIDDEN when the principal is restricted to other scopes. */

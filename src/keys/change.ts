@@ -7,7 +7,7 @@ import { actorOf } from './actor.js';
 import { withEffectiveQuota } from './access/effective-access.js';
 import type { Policies } from './access/policy.js';
 import { requireKey } from './authorization.js';
-import type { AcceptedAttempt, AuditLog, CallContext, KeyStore, KeyTransition, Ports } from './ports.js';
+import type { AcceptedAttempt, AuditEvent, AuditLog, CallContext, KeyStore, KeyTransition, Ports } from './ports.js';
 import type { CounterSnapshot, ResetStatus } from './quota/external-counters.js';
 import { quotaFigures, type QuotaFigures } from './quota/quota.js';
 import type { ReceiptOf } from './receipt.js';
@@ -313,6 +313,7 @@ export function isAudited(error: unknown): boolean {
 }
 
 interface AuditedOperation<Request, KeyHash extends string | undefined, Result> {
+  readonly event?: AuditEvent['event'];
   /** Name in the audit log. */
   readonly operation: string;
   /** Checks and hashes the key identifier of a request; undefined if the key has none yet. */
@@ -324,10 +325,10 @@ interface AuditedOperation<Request, KeyHash extends string | undefined, Result> 
 /** Returns the operation with an audit event for each attempt, accepted or rejected. */
 export function withAudit<Request, KeyHash extends string | undefined, Result>(
   audit: AuditLog | undefined,
-  { operation, identify, run, acceptedOf }: AuditedOperation<Request, KeyHash, Result>,
+  { event, operation, identify, run, acceptedOf }: AuditedOperation<Request, KeyHash, Result>,
 ): (caller: CallContext, request: Request) => Promise<Result> {
   return async (caller, request) => {
-    const attempt = { operation, requestID: caller.requestID, principal: caller };
+    const attempt = { event, operation, requestID: caller.requestID, principal: caller };
     let identified: KeyHash | undefined;
     try {
       identified = identify(request);

@@ -6,8 +6,9 @@ import { createPolicyCommands } from './change-policies.js';
 import { consumeOrgQuota, type ConsumeRequest } from './consume.js';
 import { createOrgKey, type CreateRequest } from './create.js';
 import { deleteOrgKey, restoreOrgKey } from './delete.js';
+import { createKeyDelivery, openRotation } from './deliver.js';
 import { forNamedKey, type KeyName } from './find-key.js';
-import { hasIdentifier, identifierHashOf, rotationOf } from './identifiers.js';
+import { hasIdentifier, identifierHashOf } from './identifiers.js';
 import { runIdempotent } from './idempotency.js';
 import type { ReceiptOf } from './receipt.js';
 import { previewOrgKeyRevert, revertOrgKey, type RevertRequest } from './revert.js';
@@ -21,10 +22,9 @@ import {
 } from './update.js';
 import type { KeyDefinition } from './definition/schema.js';
 import { checkKeyID, keyIDProblem } from './key-id.js';
-import type { RetiringIdentifier, Scope, StoredKey } from './key.js';
+import type { RunningRotation, Scope, StoredKey } from './key.js';
 import { cancelKeyRotation, rotateOrgKey, type RotateRequest } from './rotate.js';
 import type { CallContext, Ports } from './ports.js';
-import { aadFor } from './protect-secrets.js';
 import { createChangeSubscriptions } from './queries/change-subscription.js';
 import { explainOrgKey, type ExplainRequest } from './queries/explain-key.js';
 import { createPolicyQueries } from './queries/policies.js';
@@ -35,11 +35,6 @@ import { verifyKey, verifyKeys, type IdentifiedRequest, type VerifyRequest } fro
 
 /** See {@link createKeyService}. */
 export type KeyService = ReturnType<typeof createKeyService>;
-
-/** A rotation that runs, with the identifier that is going to retire. */
-export interface RunningRotation extends Omit<RetiringIdentifier, 'sealedKeyID'> {
-  readonly keyID: string;
-}
 
 /** A command after its request was checked, for the key with this hash. */
 type IdentifiedCommand<Request> = (
@@ -155,6 +150,7 @@ export function createKeyService(ports: Ports) {
     ...createPolicyQueries(ports),
     ...createUseQueries(ports),
     ...createPolicyCommands(ports),
+    ...createKeyDelivery(ports, (reference) => nameOf(reference, hashOf(reference))),
     /** See `explainOrgKey` of explain-key.ts. */
     explainOrgKey: (
       caller: CallContext,
@@ -215,12 +211,7 @@ export function createKeyService(ports: Ports) {
     /** Returns the hash of the identifier of a key. */
     identifierHashOf,
     /** Returns the rotation of a key that runs now, with the identifier that is going to retire. */
-    rotationOf(key: StoredKey): RunningRotation | undefined {
-      const retiring = rotationOf(key, now());
-      if (!retiring) return undefined;
-      const { keyHash, sealedKeyID, retiresAt, silence } = retiring;
-      return { keyHash, retiresAt, silence, keyID: ports.open(sealedKeyID, aadFor(key.keyHash, 'keyID')) };
-    },
+    rotationOf: (key: StoredKey): RunningRotation | undefined => openRotation(ports, key),
     /** Returns the hash of the key of a request for the log; undefined if the identifier or the hash is not valid. */
     tryHashOf(reference: KeyReference): string | undefined {
       try {

@@ -39,6 +39,11 @@ export interface RetiringIdentifier {
   readonly silence?: Silence | undefined;
 }
 
+/** A rotation that runs, with the identifier that is going to retire. */
+export interface RunningRotation extends Omit<RetiringIdentifier, 'sealedKeyID'> {
+  readonly keyID: string;
+}
+
 /** When an identifier retires before its time: the new one was used, and this one was not for so long. */
 export interface Silence {
   readonly seconds: number;
@@ -79,6 +84,8 @@ export const scopes = {
   delete: 'Delete and restore keys.',
   consume: 'Consume live quotas.',
   verify: 'Verify keys for a gateway, which counts against their live quotas.',
+  deliver:
+    'Read keys with their identifiers, password hashes and secrets, for a gateway that decides by a copy of its own. Must be named.',
   admin: 'Change policies, of a credential that is not bound to an organization.',
   router: 'Send GraphQL operations with as many aliases as a router merges from several. Permits nothing by itself.',
   actor: 'State whom a change is made for, in the header `X-Keyfront-Actor`. Permits nothing by itself.',

@@ -19,8 +19,10 @@ export interface CallContext extends Principal, Actor {
   readonly reads?: ReadBudget;
 }
 
-/** An attempt to change a key and its outcome. The history has the changes only; this includes rejected attempts. */
+/** An attempt to change or to deliver keys, and its outcome. The history has the changes only; this includes rejected attempts. */
 export interface AuditEvent {
+  /** Default: `change`. */
+  readonly event?: 'change' | 'delivery' | undefined;
   /** The name of the operation, the same in both APIs. */
   readonly operation: string;
   readonly requestID: string;
@@ -39,6 +41,17 @@ export interface AcceptedAttempt {
   readonly isChanged?: boolean;
   /** Whether the attempt is part of gateway traffic, and so frequent. */
   readonly isTraffic?: boolean;
+  /** The keys that were delivered. */
+  readonly delivered?: DeliveredRange;
+}
+
+/** The keys that one read has delivered. */
+export interface DeliveredRange {
+  readonly keys: number;
+  readonly unreadable?: number;
+  /** The hashes of the first and the last key; undefined if there was none. */
+  readonly first?: string | undefined;
+  readonly last?: string | undefined;
 }
 
 interface RejectedAttempt {
@@ -74,7 +87,7 @@ export interface Ports extends SecretProtectionDeps {
   readonly quotaNotices?: QuotaNotices | undefined;
   /** How long a deleted key can be restored, in milliseconds. */
   readonly restoreWindowMs: number;
-  /** Receives every attempt to change a key. */
+  /** Receives every attempt to change or to deliver keys. */
   readonly audit?: AuditLog;
   /** Logs an INTERNAL error that does not fail the whole response. */
   readonly reportError?: (error: unknown, requestID: string) => void;

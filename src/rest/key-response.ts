@@ -1,4 +1,5 @@
 import type { KeyChange } from '../keys/change.js';
+import type { DeliveredKey } from '../keys/deliver.js';
 import type { KeyService } from '../keys/key-service.js';
 import type { QuotaFigures } from '../keys/quota/quota.js';
 import type { StoredKey } from '../keys/key.js';
@@ -40,10 +41,18 @@ export function keyToJSON(keys: KeyService, { key, figures: { used, remaining, r
 
 /** The members about the identifiers of a rotated key; none of another key. */
 export function identifiersToJSON(keys: KeyService, key: StoredKey): object {
-  const hash = keys.identifierHashOf(key);
-  const rotation = keys.rotationOf(key);
+  const [identifierHash, rotation] = [keys.identifierHashOf(key), keys.rotationOf(key)];
+  return identifierMembers({ keyHash: key.keyHash, identifierHash, rotation });
+}
+
+/** As `identifiersToJSON`, of identifiers that were read before. */
+export function identifierMembers({
+  keyHash,
+  identifierHash,
+  rotation,
+}: Pick<DeliveredKey, 'keyHash' | 'identifierHash' | 'rotation'>): object {
   return {
-    ...(hash !== key.keyHash && { identifier_hash: hash }),
+    ...(identifierHash !== keyHash && { identifier_hash: identifierHash }),
     ...(rotation && {
       rotation: {
         old_key: rotation.keyID,

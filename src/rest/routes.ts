@@ -1,5 +1,6 @@
 import { consumeOrgQuota } from './operations/consume-org-quota.js';
 import { createOrgKey } from './operations/create-org-key.js';
+import { deliverKey, deliverKeys } from './operations/deliver-keys.js';
 import { deleteOrgKey } from './operations/delete-org-key.js';
 import { generateOrgKey } from './operations/generate-org-key.js';
 import { getOrgKey } from './operations/get-org-key.js';
@@ -29,4 +30,6 @@ export const routes = [
   cancelKeyRotation,
   consumeOrgQuota,
   verifyKeys,
+  deliverKeys,
+  deliverKey,
 ] as const;

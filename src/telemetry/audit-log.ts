@@ -6,15 +6,15 @@ import { printable } from '../lib/text.js';
 const maxCharacters = 200;
 
 /**
- * Creates the audit log: one line for every attempt to change a key, with principal, operation, key hash and outcome.
+ * Creates the audit log: one line for every attempt to change or to deliver keys, with principal, operation, key hash and outcome.
  * Accepted quota consumption has the level debug; every other attempt has the level info.
  */
 export function createAuditLog(log: Logger): AuditLog {
-  return ({ operation, requestID, principal: caller, keyHash, outcome }) => {
+  return ({ event = 'change', operation, requestID, principal: caller, keyHash, outcome }) => {
     const isTraffic = 'isTraffic' in outcome && outcome.isTraffic === true;
     log[isTraffic ? 'debug' : 'info'](
       {
-        event: 'change',
+        event,
         operation,
         ...('error' in outcome ? rejectionOf(outcome.error) : { verdict: 'accepted' }),
         ...(caller && {
@@ -29,9 +29,10 @@ export function createAuditLog(log: Logger): AuditLog {
         keyHash,
         ...('version' in outcome && { version: outcome.version }),
         ...('isChanged' in outcome && !outcome.isChanged && { unchanged: true }),
+        ...('delivered' in outcome && { delivered: outcome.delivered }),
         requestID: short(requestID),
       },
-      'change',
+      event,
     );
   };
 }

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { accessCodes, type AccessCode } from '../keys/access/decide-access.js';
 import { quotaRejections } from '../keys/quota/quota.js';
-import { requestRejectionReasons, webhookOutcomes, type Meter, type GaugeName } from './ports.js';
+import { keyDeliveryOutcomes, requestRejectionReasons, webhookOutcomes, type Meter, type GaugeName } from './ports.js';
 
 /** The metrics of one process: its hooks, and the registry that is scraped. */
 export interface Metrics {
@@ -96,6 +96,12 @@ export function createMetrics({
     labelNames: ['code'] as const,
     registers,
   });
+  const deliveries = new Counter({
+    name: 'keyfront_keys_delivered_total',
+    help: 'Keys that were read with their secrets, and those that could not be read.',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
   const webhooks = new Counter({
     name: 'keyfront_webhook_attempts_total',
     help: 'Attempts to deliver an event to a webhook, and events that became dead letters (dead).',
@@ -135,6 +141,7 @@ export function createMetrics({
   // Series start at 0: rate() would ignore the first event of a series that starts with it.
   for (const reason of requestRejectionReasons) rejected.inc({ reason }, 0);
   for (const outcome of webhookOutcomes) webhooks.inc({ outcome }, 0);
+  for (const outcome of keyDeliveryOutcomes) deliveries.inc({ outcome }, 0);
   for (const verdict of verdicts) quotas.inc({ verdict }, 0);
   for (const code of Object.keys(accessCodes) as AccessCode[]) verifications.inc({ code }, 0);
 
@@ -221,6 +228,7 @@ export function createMetrics({
         wrongCredentials.inc({ kind: knownOrOther(kinds, kind), reason: knownOrOther(reasons, reason) }),
       consumed: (verdict) => quotas.inc({ verdict: knownOrOther(verdicts, verdict) }),
       verified: (code) => verifications.inc({ code }),
+      delivered: (outcome, count) => deliveries.inc({ outcome }, count),
       webhookAttempted: (outcome) => webhooks.inc({ outcome }),
       registerGauge: (name, read) => {
         const others = sources.get(name);

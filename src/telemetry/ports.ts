@@ -25,6 +25,11 @@ export type GaugeName =
   | 'redis_up'
   | 'quota_resets_pending';
 
+/** Outcomes of the delivery of a key to an adapter. */
+export const keyDeliveryOutcomes = ['delivered', 'unreadable'] as const;
+/** One of {@link keyDeliveryOutcomes}. */
+export type KeyDeliveryOutcome = (typeof keyDeliveryOutcomes)[number];
+
 /** Outcomes of a delivery attempt; `dead` is an event whose attempts are exhausted. */
 export const webhookOutcomes = ['delivered', 'failed', 'dead'] as const;
 /** One of {@link webhookOutcomes}. */
@@ -73,6 +78,8 @@ export interface Meter {
   readonly consumed: (verdict: string) => void;
   /** A request with a key was decided for a gateway. */
   readonly verified: (code: AccessCode) => void;
+  /** Keys were delivered with their secrets, or could not be read. */
+  readonly delivered: (outcome: KeyDeliveryOutcome, count: number) => void;
   /** A delivery was attempted, or an event became a dead letter. */
   readonly webhookAttempted: (outcome: WebhookOutcome) => void;
   /** Registers a function that reads a gauge. The value of a gauge is the sum of its functions. */

@@ -20,8 +20,17 @@ type Provoke = (endpoint: Endpoint) => Promise<TestResponse>;
 
 const headerOf = { management: 'authorization', service: 'x-svc-authorization' } as const;
 
-function valid({ kinds }: Endpoint, tokens: Record<'management' | 'service', string> = t): Headers {
-  return kinds.map((kind) => [headerOf[kind], kind === 'management' ? `Bearer ${tokens[kind]}` : tokens[kind]]);
+const { secret: namedService } = await t.issue('service', { scopes: ['deliver'] });
+const tokensOf = ({ isScopeNamed }: Endpoint) => ({
+  management: t.management,
+  service: isScopeNamed ? namedService : t.service,
+});
+
+function valid(endpoint: Endpoint, tokens: Record<'management' | 'service', string> = tokensOf(endpoint)): Headers {
+  return endpoint.kinds.map((kind) => [
+    headerOf[kind],
+    kind === 'management' ? `Bearer ${tokens[kind]}` : tokens[kind],
+  ]);
 }
 
 /** The endpoint with another GraphQL call, or another body. */
@@ -154,6 +163,8 @@ const ownCases: Readonly<Record<string, Partial<Record<ErrorCode, Provoke>>>> = 
   'GraphQL keyPolicyHistory': { INVALID: withArguments('policyID: "gold", first: -1'), FORBIDDEN: forbidden },
   'GraphQL putKeyPolicies': { INVALID: withArguments('policies: [{policyID: ""}]'), FORBIDDEN: forbidden },
   'GraphQL removeKeyPolicies': { NOT_FOUND: withArguments('policyIDs: ["absent"]'), FORBIDDEN: forbidden },
+  'GraphQL deliverKey': { INVALID: withArguments('by: {keyHash: "x"}') },
+  'GraphQL deliverKeys': { INVALID: withArguments('first: 0') },
   'GraphQL viewer': {
     INVALID: (endpoint) => sendValid(withCall(endpoint, (query) => query.replace('viewer', 'viewer(unknown: 1)'))),
   },

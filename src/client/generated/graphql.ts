@@ -416,6 +416,8 @@ export type KeyScope =
   | 'CREATE'
   /** Delete and restore keys. */
   | 'DELETE'
+  /** Read keys with their identifiers, password hashes and secrets, for a gateway that decides by a copy of its own. Must be named. */
+  | 'DELIVER'
   /** Read, list and follow keys, and preview updates. */
   | 'READ'
   /** Send GraphQL operations with as many aliases as a router merges from several. Permits nothing by itself. */
@@ -1260,6 +1262,24 @@ export type RemovePoliciesMutationVariables = Exact<{
 
 export type RemovePoliciesMutation = { removeKeyPolicies: { dryRun: boolean, version: number, changes: Array<{ policyID: string, kind: KeyPolicyChangeKind, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> }>, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
 
+export type DeliveredFragment = { keyHash: string, keyID: string, identifierHash: string, orgID: string, version: number, state: OrgKeyState, data: Record<string, unknown>, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string } | null };
+
+export type DeliverKeyQueryVariables = Exact<{
+  by: OrgKeyByInput;
+}>;
+
+
+export type DeliverKeyQuery = { deliverKey: { keyHash: string, keyID: string, identifierHash: string, orgID: string, version: number, state: OrgKeyState, data: Record<string, unknown>, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string } | null } | null };
+
+export type DeliverKeysQueryVariables = Exact<{
+  orgID?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type DeliverKeysQuery = { deliverKeys: { endCursor: string | null, hasNextPage: boolean, items: Array<{ keyHash: string, key: { keyHash: string, keyID: string, identifierHash: string, orgID: string, version: number, state: OrgKeyState, data: Record<string, unknown>, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string } | null } | null }> } | null };
+
 export type OrgKeyChangedSubscriptionVariables = Exact<{
   orgID?: string | null | undefined;
   keyHash?: string | null | undefined;
@@ -1283,6 +1303,18 @@ export type OrgKeyRowChangedSubscription = { orgKeyChanged:
     | { __typename: 'KeyFeedCheckpoint', cursor: string }
     | { __typename: 'OrgKeyChanged', keyHash: string | null, cursor: string, entry: { operation: KeyOperation } | null, key: { id: string, keyHash: string, orgID: string, version: number, state: OrgKeyState, updatedAt: string | null, lastUsedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null } | null, effectiveAccess: { unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null } } } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null }
     | { __typename: 'OrgKeyNoticed', cursor: string }
+   };
+
+export type KeyDeliverySubscriptionVariables = Exact<{
+  orgID?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type KeyDeliverySubscription = { orgKeyChanged:
+    | { __typename: 'KeyFeedCheckpoint', cursor: string }
+    | { __typename: 'OrgKeyChanged', keyHash: string | null, cursor: string, delivered: { keyHash: string, keyID: string, identifierHash: string, orgID: string, version: number, state: OrgKeyState, data: Record<string, unknown>, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string } | null } | null }
+    | { __typename: 'OrgKeyNoticed', keyHash: string | null, cursor: string, delivered: { keyHash: string, keyID: string, identifierHash: string, orgID: string, version: number, state: OrgKeyState, data: Record<string, unknown>, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string } | null } | null }
    };
 
 export class TypedDocumentString<TResult, TVariables>
@@ -2023,6 +2055,22 @@ export const PolicyChangeFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"PolicyChange"}) as unknown as TypedDocumentString<PolicyChangeFragment, unknown>;
+export const DeliveredFragmentDoc = new TypedDocumentString(`
+    fragment Delivered on DeliveredKey {
+  keyHash
+  keyID
+  identifierHash
+  rotation {
+    oldKeyID
+    oldIdentifierHash
+    retiresAt
+  }
+  orgID
+  version
+  state
+  data
+}
+    `, {"fragmentName":"Delivered"}) as unknown as TypedDocumentString<DeliveredFragment, unknown>;
 export const PreviewKeyDocument = new TypedDocumentString(`
     query PreviewKey($input: PreviewKeyInput!) {
   previewKey(input: $input) {
@@ -4988,6 +5036,53 @@ export const RemovePoliciesDocument = new TypedDocumentString(`
     message
   }
 }`, {"hash":"sha256:402bf0ef9bef809222b45811bb41ddc1211a86df60a6fea2fdf4d82ed2446a61"}) as unknown as TypedDocumentString<RemovePoliciesMutation, RemovePoliciesMutationVariables>;
+export const DeliverKeyDocument = new TypedDocumentString(`
+    query DeliverKey($by: OrgKeyByInput!) {
+  deliverKey(by: $by) {
+    ...Delivered
+  }
+}
+    fragment Delivered on DeliveredKey {
+  keyHash
+  keyID
+  identifierHash
+  rotation {
+    oldKeyID
+    oldIdentifierHash
+    retiresAt
+  }
+  orgID
+  version
+  state
+  data
+}`, {"hash":"sha256:65ebf51f6fb31bfc6632b24937396c04a22702253d50a50548c0768ec81ff30b"}) as unknown as TypedDocumentString<DeliverKeyQuery, DeliverKeyQueryVariables>;
+export const DeliverKeysDocument = new TypedDocumentString(`
+    query DeliverKeys($orgID: String, $first: Int, $after: String) {
+  deliverKeys(orgID: $orgID, first: $first, after: $after) {
+    items {
+      keyHash
+      key {
+        ...Delivered
+      }
+    }
+    endCursor
+    hasNextPage
+  }
+}
+    fragment Delivered on DeliveredKey {
+  keyHash
+  keyID
+  identifierHash
+  rotation {
+    oldKeyID
+    oldIdentifierHash
+    retiresAt
+  }
+  orgID
+  version
+  state
+  data
+}`, {"hash":"sha256:b853a150fdee193d15ae355f41dcc27c6549872b59f606f2468502f44a916e73"}) as unknown as TypedDocumentString<DeliverKeysQuery, DeliverKeysQueryVariables>;
 export const OrgKeyChangedDocument = new TypedDocumentString(`
     subscription OrgKeyChanged($orgID: String, $keyHash: String, $after: String) {
   orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) {
@@ -5096,3 +5191,36 @@ fragment Figures on KeyQuota {
   remaining
   renewsAt
 }`, {"hash":"sha256:5e837814d3f370b832832595fd99653b89acca21f8eaf20c82d5fecef1cf010c"}) as unknown as TypedDocumentString<OrgKeyRowChangedSubscription, OrgKeyRowChangedSubscriptionVariables>;
+export const KeyDeliveryDocument = new TypedDocumentString(`
+    subscription KeyDelivery($orgID: String, $after: String) {
+  orgKeyChanged(orgID: $orgID, after: $after) {
+    __typename
+    cursor
+    ... on OrgKeyChanged {
+      keyHash
+      delivered {
+        ...Delivered
+      }
+    }
+    ... on OrgKeyNoticed {
+      keyHash
+      delivered {
+        ...Delivered
+      }
+    }
+  }
+}
+    fragment Delivered on DeliveredKey {
+  keyHash
+  keyID
+  identifierHash
+  rotation {
+    oldKeyID
+    oldIdentifierHash
+    retiresAt
+  }
+  orgID
+  version
+  state
+  data
+}`, {"hash":"sha256:b675ee4275dc105d741c9ed9c2df66aca5f7e546d84daacb1931b0768e800833"}) as unknown as TypedDocumentString<KeyDeliverySubscription, KeyDeliverySubscriptionVariables>;

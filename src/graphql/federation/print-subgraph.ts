@@ -111,7 +111,7 @@ function toSubgraphType(schema: GraphQLSchema, node: ObjectTypeDefinitionNode): 
   const declared = type.getFields();
   const fields = fieldsOf(node)
     .filter((field) => name !== 'Query' || !['node', ...routerDefinitions].includes(field.name.value))
-    .filter((field) => !declared[field.name.value]?.extensions.isOfCompany)
+    .filter((field) => !declared[field.name.value]?.extensions.isOutsideSubgraph)
     .map(withoutSharedFieldDescription(node))
     .map((field) => {
       const declaredField = declared[field.name.value];

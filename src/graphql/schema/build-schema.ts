@@ -10,6 +10,7 @@ import './consume.js';
 import './verify.js';
 import './lifecycle.js';
 import './rotation.js';
+import './deliver.js';
 import './usage.js';
 import './key-list.js';
 import './access.js';

@@ -14,8 +14,8 @@ declare module 'graphql' {
     credential?: CredentialKind;
     /** Whether it is for compatibility with the REST key API only. Supergraphs do not show it. */
     isCompatibility?: boolean;
-    /** Whether it is a root field whose name belongs to the company in a supergraph. The subgraph omits it. */
-    isOfCompany?: boolean;
+    /** Whether the subgraph omits it: its name belongs to the company in a supergraph, or its secrets must not pass a router. */
+    isOutsideSubgraph?: boolean;
     /** Whether it may contain a secret, such as a key identifier or free-form data. */
     isSensitive?: boolean;
     /** Whether another subgraph may also resolve it. */

@@ -2,6 +2,7 @@ import type { SubscribedChange } from '../../keys/queries/change-subscription.js
 import { AppError } from '../../lib/errors.js';
 import { withoutNulls } from './arguments.js';
 import { builder } from './builder.js';
+import { DeliveredKeyType } from './deliver.js';
 import { KeyHistoryEntry } from './history.js';
 import { OrgKey } from './key.js';
 import { KeyNoticeType } from './notice.js';
@@ -15,6 +16,9 @@ function requireEntry({ entry, isUnreadable }: SubscribedChange): SubscribedChan
   if (isUnreadable) throw new AppError('INTERNAL', 'A history entry fails its integrity check; see `keyfront check`.');
   return entry;
 }
+
+const deliveredDescription =
+  'The key as it is now, with its secrets, as `Query.deliverKey` returns it. Null if it is deleted or purged: remove your copy then; also null if an error is returned. Requires the scope `deliver`.';
 
 const OrgKeyEvent = builder.interfaceRef<SubscribedChange>('OrgKeyEvent').implement({
   description:
@@ -68,6 +72,16 @@ builder.objectRef<SubscribedChange>('OrgKeyChanged').implement({
         return entry && loaders.orgKeys.load(entry.keyHash);
       },
     }),
+    delivered: t.field({
+      type: DeliveredKeyType,
+      nullable: true,
+      extensions: { isOutsideSubgraph: true },
+      description: deliveredDescription,
+      resolve: (event, _, { keys, serviceCaller }) => {
+        const entry = requireEntry(event);
+        return entry && keys.deliverKey(serviceCaller(), { keyHash: entry.keyHash });
+      },
+    }),
   }),
 });
 
@@ -99,6 +113,14 @@ builder.objectRef<SubscribedChange>('OrgKeyNoticed').implement({
       nullable: true,
       description: 'The key as it is now. Null if it is deleted or purged.',
       resolve: (event, _, { loaders }) => loaders.orgKeys.load(noticeOf(event).keyHash),
+    }),
+    delivered: t.field({
+      type: DeliveredKeyType,
+      nullable: true,
+      extensions: { isOutsideSubgraph: true },
+      description: deliveredDescription,
+      resolve: (event, _, { keys, serviceCaller }) =>
+        keys.deliverKey(serviceCaller(), { keyHash: noticeOf(event).keyHash }),
     }),
   }),
 });

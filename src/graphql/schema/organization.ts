@@ -52,7 +52,7 @@ builder.queryField('organization', (t) =>
   t.field({
     type: Organization,
     nullable: true,
-    extensions: { isOfCompany: true },
+    extensions: { isOutsideSubgraph: true },
     description:
       'The organization with this identifier. Null if the credential cannot see it. Every other one exists, also without keys. Requires a service credential. Not in the subgraph, because the company owns this field there.',
     credential: 'service',
@@ -87,7 +87,7 @@ builder.queryField('organizations', (t) =>
     {
       type: Organization,
       nullable: true,
-      extensions: { isOfCompany: true },
+      extensions: { isOutsideSubgraph: true },
       description:
         'Lists the organizations that own keys which are not deleted, in byte order; one that the credential is bound to only. Requires a service credential. Null if an error is returned. Errors: INVALID if a page size or a cursor is not valid. Not in the subgraph, because the company owns this field there.',
       credential: 'service',
@@ -141,7 +141,7 @@ const KeyViewer = builder.objectRef<Principal>('KeyViewer').implement({
     kind: t.string({ description: 'Kind of the credential: service.', resolve: () => 'service' }),
     scopes: t.field({
       type: [KeyScope],
-      description: 'What the credential may do: every scope but ROUTER if it is not restricted.',
+      description: 'What the credential may do: every scope but ROUTER and DELIVER if it is not restricted.',
       resolve: (principal) =>
         principal.scopes ?? (Object.keys(scopes) as Scope[]).filter((scope) => hasScope(principal, scope)),
     }),
@@ -156,7 +156,7 @@ builder.queryField('viewer', (t) =>
   t.field({
     type: KeyViewer,
     nullable: true,
-    extensions: { isOfCompany: true },
+    extensions: { isOutsideSubgraph: true },
     description:
       'The credential of the request. Requires a service credential, of any scope. Null only with an error. Not in the subgraph, because the company owns this field there.',
     credential: 'service',

@@ -1,11 +1,11 @@
 import type { KeyChange } from '../../keys/change.js';
-import type { RunningRotation } from '../../keys/key-service.js';
+import type { RunningRotation } from '../../keys/key.js';
 import { changeArgs, idempotencyArgs, keyArgs, requestFrom } from './arguments.js';
 import { builder } from './builder.js';
 import { changedKeyFields } from './change.js';
 import { OrgKey } from './key.js';
 
-const KeyRotation = builder.objectRef<RunningRotation>('KeyRotation').implement({
+export const KeyRotation = builder.objectRef<RunningRotation>('KeyRotation').implement({
   description: 'A rotation that runs: until it ends, a key is accepted by two identifiers.',
   fields: (t) => ({
     oldKeyID: t.exposeID('keyID', {

@@ -173,6 +173,11 @@ function schemas(): JSONSchema {
     description: 'The definition of a stored key in its normal form, without its secrets.',
     ...objectSchema(KeyDefinition, { direction: 'stored', components }),
   });
+  components.set('DeliveredKeyDefinition', {
+    description:
+      'The definition of a stored key in its normal form, with the hash of its password and its secrets in clear.',
+    ...objectSchema(KeyDefinition, { direction: 'delivered', components }),
+  });
   components.set('Error', errorSchema);
   components.set('Issue', problemSchema('One problem of one value.', issueCodes));
   components.set('Warning', problemSchema('A possible mistake in a definition that is valid.', warningCodes));

@@ -12,15 +12,16 @@ import {
   traitsOf,
   type Scalar,
 } from '../../keys/definition/introspection.js';
+import type { FieldTraits } from '../../keys/definition/field-types.js';
 import { labelField } from '../../keys/definition/schema.js';
 import { textToWire, wireName } from '../../wire/field-names.js';
 
 /** A JSON Schema of draft 2020-12, which OpenAPI 3.1 uses. */
 export type JSONSchema = Readonly<Record<string, unknown>>;
 
-/** The object that a schema describes: a request, the result of a preview, or a stored key. */
+/** The object that a schema describes: a request, the result of a preview, or a stored key, without or with its secrets. */
 export interface Target {
-  readonly direction: 'input' | 'preview' | 'stored';
+  readonly direction: 'input' | 'preview' | 'stored' | 'delivered';
   /** Collects the schemas of nested objects, by name. */
   readonly components: Map<string, JSONSchema>;
 }
@@ -51,12 +52,13 @@ export function objectSchema(object: Schema, target: Target): JSONSchema {
   };
 }
 
-/** Responses have no deprecated field. A preview has no ignored field and no password; a stored key has no secret. */
+/** Responses have no deprecated field. A preview has no ignored field and no password; only a delivered key has its secrets. */
 function isShown(field: Schema, direction: Target['direction']): boolean {
   const { deprecated, serverOwned, secret, only } = traitsOf(field);
   if (direction === 'input') return true;
   if (deprecated) return false;
-  return direction === 'preview' ? !serverOwned && secret !== 'hashed' : !secret && only !== 'preview';
+  if (direction === 'preview') return !serverOwned && secret !== 'hashed';
+  return only !== 'preview' && (direction === 'delivered' || !secret);
 }
 
 function fieldSchema(field: Schema, target: Target): JSONSchema {
@@ -64,7 +66,7 @@ function fieldSchema(field: Schema, target: Target): JSONSchema {
   const notice = deprecated ?? obsolete;
   const isInput = target.direction === 'input';
   const value = valueSchema(field, target);
-  const outputText = secret ? 'The secret as it was sent.' : descriptionOf(field);
+  const outputText = secret ? secretText(secret, target) : descriptionOf(field);
   const text = isInput ? inputDescriptionOf(field) : outputText;
   return {
     ...(isInput ? orNull(value) : value),
@@ -73,6 +75,11 @@ function fieldSchema(field: Schema, target: Target): JSONSchema {
     ...(secret && isInput && { writeOnly: true }),
     ...(serverOwned && { readOnly: true }),
   };
+}
+
+function secretText(secret: NonNullable<FieldTraits['secret']>, { direction }: Target): string {
+  if (direction !== 'delivered') return 'The secret as it was sent.';
+  return secret === 'hashed' ? 'The hash of the secret.' : 'The secret.';
 }
 
 function orNull(schema: JSONSchema): JSONSchema {
@@ -104,9 +111,11 @@ function reference(object: Schema, target: Target): JSONSchema {
   const traits = objectTraitsOf(object);
   if (!traits) throw new Error('Every object of the definition schema must have a name.');
   // A preview echoes some secrets of an object; a stored key does not contain them.
-  const hasSealedSecret = Object.values(shapeOf(object) ?? {}).some((field) => traitsOf(field).secret === 'sealed');
-  const prefix = target.direction === 'stored' && hasSealedSecret ? 'Stored' : '';
-  const name = target.direction === 'input' ? `${traits.name}Input` : `${prefix}${traits.name}`;
+  const secrets = Object.values(shapeOf(object) ?? {}).flatMap((field) => traitsOf(field).secret ?? []);
+  const stored = secrets.includes('sealed') ? 'Stored' : '';
+  const prefixes = { input: '', preview: '', stored, delivered: secrets.length > 0 ? 'Delivered' : '' };
+  const suffix = target.direction === 'input' ? 'Input' : '';
+  const name = `${prefixes[target.direction]}${traits.name}${suffix}`;
   target.components.set(name, { description: textToWire(traits.description), ...objectSchema(object, target) });
   return { $ref: `#/components/schemas/${name}` };
 }

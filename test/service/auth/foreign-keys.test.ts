@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { scopes, type Scope } from '../../../src/keys/key.js';
 import { startApp, startOwnApp, type TestApp } from '../../support/app.js';
 import { describeConfigurations, makeOwnPlace } from '../../support/engines.js';
 import { hashOf, rowIDOf } from '../../support/factories.js';
@@ -18,7 +19,7 @@ async function startWithKeys(settings: Record<string, string>): Promise<void> {
   );
   await t.update('foreign', { alias: 'y', quota_max: 5 });
   await sendRequest(t, 'DELETE', '/svc/org/keys/deleted');
-  service = (await t.issue('service', { orgID: 'acme' })).secret;
+  service = (await t.issue('service', { orgID: 'acme', scopes: Object.keys(scopes) as Scope[] })).secret;
 }
 
 type Attempt = readonly [method: string, target: string, body?: string, headers?: Record<string, string>];
@@ -113,6 +114,10 @@ function suite(settings: () => Promise<Record<string, string>>): void {
     ['quota', (keyID) => ['POST', `/svc/org/keys/${keyID}/quota`]],
     ['usage', (keyID) => ['GET', `/svc/org/keys/${keyID}/usage`]],
     ['orgKey', graphql('{ orgKey(by: { keyID: $id }) { version } }')],
+    ['deliver', (keyID) => ['GET', `/svc/org/keys/${keyID}/deliver`]],
+    ['deliver by hash', (keyID) => ['GET', `/svc/keys/deliver?key_hash=${hashOf(keyID)}`]],
+    ['deliverKey', graphql('{ deliverKey(by: { keyID: $id }) { version data } }')],
+    ['deliverKey by hash', byHash('{ deliverKey(by: { keyHash: $id }) { version data } }')],
     [
       'entities',
       (keyID) =>

@@ -110,6 +110,8 @@ const rootFields: Readonly<Record<string, Row>> = {
     scopes: ['consume'],
   },
   verifyKey: { call: 'verifyKey(keyID: "KEY") { code }', foreign: 'nothing', scopes: ['verify'] },
+  deliverKey: { call: 'deliverKey(by: { keyID: "KEY" }) { keyHash }', foreign: 'nothing', scopes: ['deliver'] },
+  deliverKeys: { call: 'deliverKeys(orgID: "acme") { items { keyHash } }', foreign: 'nothing', scopes: ['deliver'] },
   // A new subscription receives no event yet. For the events of a subscription, see test/service/graphql/org-key-changed.test.ts.
   orgKeyChanged: {
     call: 'orgKeyChanged(orgID: "acme") { ... on OrgKeyChanged { entry { version } } }',
@@ -136,6 +138,8 @@ const restRoutes: Readonly<Record<string, Row>> = {
   rotateOrgKey: { foreign: 'NOT_FOUND', scopes: ['update'] },
   cancelKeyRotation: { key: 'rotated', foreign: 'NOT_FOUND', scopes: ['update'] },
   consumeOrgQuota: { foreign: 'NOT_FOUND', scopes: ['consume'] },
+  deliverKeys: { foreign: 'nothing', scopes: ['deliver'] },
+  deliverKey: { foreign: 'NOT_FOUND', scopes: ['deliver'] },
   verifyKeys: { call: '{"requests":[{"key_id":"KEY"}]}', foreign: 'nothing', scopes: ['verify'] },
 };
 
@@ -183,6 +187,8 @@ export interface Endpoint {
   readonly scopes: readonly Scope[];
   /** Whether it changes keys, so that each attempt is in the audit log. */
   readonly isWrite: boolean;
+  /** Whether it requires a scope that a credential without restrictions does not have. */
+  readonly isScopeNamed: boolean;
   readonly key: Row['key'];
   readonly foreign: Foreign;
   readonly isUnbound: boolean;
@@ -238,6 +244,10 @@ function kindsOf({ credential: named }: Row, declared: unknown): readonly Creden
   return credentialKinds.filter((kind) => kind === (named ?? declared));
 }
 
+function isScopeNamed({ scopes = [] }: Row): boolean {
+  return scopes.includes('deliver');
+}
+
 function graphqlEndpoint(operation: string, name: string, row: Row, kinds: readonly CredentialKind[]): Endpoint {
   return {
     name: `GraphQL ${name}`,
@@ -245,6 +255,7 @@ function graphqlEndpoint(operation: string, name: string, row: Row, kinds: reado
     kinds,
     scopes: row.scopes ?? ['read'],
     isWrite: operation === 'mutation',
+    isScopeNamed: isScopeNamed(row),
     key: row.key,
     foreign: row.foreign,
     isUnbound: row.isUnbound ?? false,
@@ -264,6 +275,7 @@ function restEndpoint({ operation, method, path, credential }: RouteDefinition, 
     kinds: kindsOf(row, credential),
     scopes: row.scopes ?? ['read'],
     isWrite: method !== 'GET' && credential === 'service',
+    isScopeNamed: isScopeNamed(row),
     key: row.key,
     foreign: row.foreign,
     isUnbound: row.isUnbound ?? false,

@@ -17,13 +17,17 @@ beforeAll(async () => {
   ({ t } = server);
   await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'k1', apply_policies: ['gold'] });
   await importPolicies(t, { policy_id: 'gold', org_id: 'acme', governs: [] });
+  namedService = (await t.issue('service', { scopes: ['deliver'] })).secret;
 });
 afterAll(() => server.close());
 
 const names: Record<CredentialKind, string> = { management: 'authorization', service: 'x-svc-authorization' };
 const value = (kind: CredentialKind, token: string) => (kind === 'management' ? `Bearer ${token}` : token);
 const other = (kind: CredentialKind): CredentialKind => (kind === 'management' ? 'service' : 'management');
-const valid = (kind: CredentialKind) => [names[kind], value(kind, t[kind])] as const;
+/** A credential that has every scope which must be named, for the endpoints that require one. */
+let namedService = '';
+const valid = (kind: CredentialKind, endpoint?: Endpoint) =>
+  [names[kind], value(kind, kind === 'service' && endpoint?.isScopeNamed === true ? namedService : t[kind])] as const;
 
 /** Headers without a valid credential, for an endpoint that requires the given kind. */
 const bad: Record<string, (kind: CredentialKind) => Headers | Promise<Headers>> = {
@@ -137,15 +141,16 @@ describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))('
         [[names[other(kind)], value(other(kind), t[kind])]],
       ];
       for (const more of others) {
-        const response = await sendFresh(endpoint, [valid(kind), ...more]);
+        const response = await sendFresh(endpoint, [valid(kind, endpoint), ...more]);
         expect(`${opened(response)} ${response.text}`).toMatch(/^true /);
       }
     });
 
     const treatment = endpoint.isUnbound ? 'rejects' : 'accepts';
     it(`${treatment} a credential bound to its organization, and returns for one bound to another ${endpoint.foreign}`, async () => {
+      const named = endpoint.isScopeNamed ? { scopes: endpoint.scopes } : {};
       const bound = async (orgID: string): Promise<Headers> => [
-        [names[kind], value(kind, (await t.issue(kind, { orgID })).secret)],
+        [names[kind], value(kind, (await t.issue(kind, { orgID, ...named })).secret)],
       ];
       const own = await sendFresh(endpoint, await bound('acme'));
       if (endpoint.isUnbound) expect(codeOf(own)).toBe('FORBIDDEN');
@@ -338,7 +343,11 @@ describe('a request with both kinds of credential', () => {
 describe('the log of authentication', () => {
   it('contains no credential, valid or not', async () => {
     expect(t.logs()).toContain('"event":"authentication"');
-    for (const endpoint of endpoints) await sendFresh(endpoint, endpoint.kinds.map(valid));
+    for (const endpoint of endpoints)
+      await sendFresh(
+        endpoint,
+        endpoint.kinds.map((kind) => valid(kind, endpoint)),
+      );
     for (const secret of [t.management, t.service, 'kf_mgt_', 'kf_svc_']) expect(t.logs()).not.toContain(secret);
   });
 });

@@ -33,6 +33,15 @@ describe.each(limited.map((endpoint) => [endpoint.name, endpoint] as const))('%s
   );
 });
 
+it.each(limited.filter(({ isScopeNamed }) => isScopeNamed).map((endpoint) => [endpoint.name, endpoint] as const))(
+  '%s rejects a credential without restrictions: its scope must be named',
+  async (_, endpoint) => {
+    const response = await sendTo(t, endpoint, [['x-svc-authorization', t.service]], { node });
+    expect(codeOf(response)).toBe('FORBIDDEN');
+    expect(response.text).toContain('The credential does not have the scope `deliver`.');
+  },
+);
+
 it('tests every operation of service credentials', () => {
   expect(limited.length).toBeGreaterThan(18);
 });

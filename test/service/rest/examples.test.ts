@@ -137,7 +137,11 @@ async function send(operation: string, name: string): Promise<TestResponse> {
   const { path, init } = requestOf(operation, name);
   // By its summary.
   const bound = name === 'otherOrganization' ? { orgID: 'acme' } : {};
-  const [management, service] = await Promise.all([t.issue('management', bound), t.issue('service', bound)]);
+  const named = operation.startsWith('deliver') ? { scopes: ['deliver'] as const } : {};
+  const [management, service] = await Promise.all([
+    t.issue('management', bound),
+    t.issue('service', { ...bound, ...named }),
+  ]);
   const credentials = { authorization: `Bearer ${management.secret}`, 'x-svc-authorization': service.secret };
   return t.send(path, { ...init, headers: { ...init.headers, ...credentials } });
 }

@@ -24,6 +24,8 @@ describe('the key API', () => {
       { method: 'POST', path: '/svc/org/keys/*/cancel-rotation', credential: 'service' },
       { method: 'POST', path: '/svc/org/keys/*/quota', credential: 'service' },
       { method: 'POST', path: '/svc/keys/verify', credential: 'service' },
+      { method: 'GET', path: '/svc/keys/deliver', credential: 'service' },
+      { method: 'GET', path: '/svc/org/keys/*/deliver', credential: 'service' },
     ]);
   });
 
@@ -42,6 +44,8 @@ describe('the key API', () => {
     ['DELETE', '/svc/org/keys/k1/restore', 'POST'],
     ['GET', '/svc/org/keys/k1/quota', 'POST'],
     ['GET', '/svc/keys/verify', 'POST'],
+    ['POST', '/svc/keys/deliver', 'GET, HEAD'],
+    ['POST', '/svc/org/keys/k1/deliver', 'GET, HEAD'],
   ])('returns 405 for %s %s and Allow: %s', async (method, path, allow) => {
     for (const headers of [{}, both]) {
       const { status, headers: completed, body } = await t.send(path, { method, headers });
@@ -62,6 +66,7 @@ describe('the key API', () => {
     '/svc/org/keys/k1/quota/1',
     '/svc/org/keys/k1/x',
     '/svc/keys/verify/',
+    '/svc/keys/deliver/k1',
     '/authz/',
     '/authz/envoy',
     '/authz/x',

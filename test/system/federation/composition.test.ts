@@ -210,7 +210,7 @@ describe('the directives of the subgraph', () => {
       if (!isObjectType(type) || type.name.startsWith('_')) continue;
       for (const field of Object.values(type.getFields())) {
         const coordinate = `${type.name}.${field.name}`;
-        if (field.extensions.isOfCompany) continue;
+        if (field.extensions.isOutsideSubgraph) continue;
         const [weight, size] = [weightOf(type.name, field.name), listSizeOf(field)];
         const found = directives.get(coordinate)?.join() ?? '';
         if (weight !== 1) weighted.add(coordinate);

@@ -29,7 +29,15 @@ const documents = Object.values(
 const nameOf = (document: string) => /(?:query|mutation|subscription) (\w+)/.exec(document)?.[1] ?? '';
 
 /** Documents for Keyfront itself: the subgraph does not have their root fields, which a company may own. */
-const direct = ['Organization', 'OrganizationQuota', 'Organizations', 'Viewer'];
+const direct = [
+  'DeliverKey',
+  'DeliverKeys',
+  'KeyDelivery',
+  'Organization',
+  'OrganizationQuota',
+  'Organizations',
+  'Viewer',
+];
 
 describe('in a supergraph with a company', () => {
   it('there are no fields for compatibility with the REST key API', () => {
