@@ -1,4 +1,5 @@
 import { parseBody, patchContentType, readBody, requireJSON } from '../http/body.js';
+import { malformedParameter } from '../http/query-parameters.js';
 import { AppError, pathText } from '../lib/errors.js';
 import { isObject, type JSONValue } from '../lib/json.js';
 import { largeText } from '../lib/scheduler.js';
@@ -39,14 +40,23 @@ export async function readJSON(call: StagedCall): Promise<JSONValue> {
 }
 
 /**
- * Reads the body of a request as JSON; undefined if there is none, which needs no content type.
+ * Reads the named members of a body that is a JSON object. Without a body, which needs no content type, there are none.
  *
- * @throws {AppError} INVALID or TOO_LARGE
+ * @throws {AppError} INVALID, also for a member with another name, or TOO_LARGE
  */
-export async function readOptionalJSONBody(call: StagedCall): Promise<JSONValue | undefined> {
+export async function readOptionalMembers<Name extends string>(
+  call: StagedCall,
+  names: readonly Name[],
+): Promise<{ readonly [Member in Name]?: JSONValue }> {
   const { headers, body } = call.request;
-  if (headers.get('content-type') === null && (await body(bodyLimitBytes)).byteLength === 0) return undefined;
-  return (await readJSONBody(call)).body;
+  if (headers.get('content-type') === null && (await body(bodyLimitBytes)).byteLength === 0) return {};
+  const { body: members } = await readJSONBody(call);
+  if (!isObject(members)) throw new AppError('INVALID', 'The body must be an object.');
+  const unknown = Object.keys(members).find((name) => !(names as readonly string[]).includes(name));
+  if (unknown !== undefined) {
+    throw malformedParameter(unknown, `is not a member of the body, which may have: ${names.join(', ')}`);
+  }
+  return members as { readonly [Member in Name]?: JSONValue };
 }
 
 /**

@@ -1,8 +1,7 @@
-import { AppError } from '../../lib/errors.js';
 import { integerOf } from '../../lib/int64.js';
 import { quotaRejections } from '../../keys/quota/quota.js';
 import { malformedParameter } from '../../http/query-parameters.js';
-import { readOptionalJSONBody } from '../json-body.js';
+import { readOptionalMembers } from '../json-body.js';
 import { jsonResponse, type HTTPResponse } from '../../http/response.js';
 import { parseIdempotencyKey, parseKeyID, rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
@@ -102,7 +101,9 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { caller, keys, wildcard, query } = call;
   rejectParameters(query);
   const keyID = parseKeyID(wildcard);
-  const amount = await amountFrom(call);
+  const members = await readOptionalMembers(call, ['amount']);
+  const amount = integerOf(members.amount ?? 1n);
+  if (amount === undefined) throw malformedParameter('amount', 'must be an integer');
   const { allowed, rejection, figures } = await keys.consumeOrgQuota(caller, {
     keyID,
     amount,
@@ -116,16 +117,4 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
     quota_max: figures.max ?? -1n,
     ...(figures.renewsAt !== undefined && { renews_at: figures.renewsAt }),
   });
-}
-
-async function amountFrom(call: RouteCall): Promise<bigint> {
-  const body = await readOptionalJSONBody(call);
-  if (body === undefined) return 1n;
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new AppError('INVALID', 'The body must be an object.');
-  const unknown = Object.keys(body).find((name) => name !== 'amount');
-  if (unknown !== undefined) throw malformedParameter(unknown, 'is not a member of the body; the only one is `amount`');
-  const amount = integerOf(body['amount'] ?? 1n);
-  if (amount === undefined) throw malformedParameter('amount', 'must be an integer');
-  return amount;
 }

@@ -1,10 +1,8 @@
 import { integerOf } from '../../lib/int64.js';
-import { AppError } from '../../lib/errors.js';
-import { isObject } from '../../lib/json.js';
 import { malformedParameter } from '../../http/query-parameters.js';
 import { keyIDPrefixProblem } from '../../keys/key-id.js';
 import { defaultOverlapSeconds, maxOverlapSeconds, minSilenceSeconds } from '../../keys/rotate.js';
-import { readOptionalJSONBody } from '../json-body.js';
+import { readOptionalMembers } from '../json-body.js';
 import { changeResponse, identifiersToJSON } from '../key-response.js';
 import { changeConditions, parseKeyID, rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
@@ -139,14 +137,7 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
 async function optionsFrom(
   call: RouteCall,
 ): Promise<{ overlapSeconds?: number; silenceSeconds?: number; keyIDPrefix?: string }> {
-  const body = await readOptionalJSONBody(call);
-  if (body === undefined) return {};
-  if (!isObject(body)) throw new AppError('INVALID', 'The body must be an object.');
-  const { overlap, silence, prefix, ...others } = body as { overlap?: unknown; silence?: unknown; prefix?: unknown };
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) {
-    throw malformedParameter(unknown, 'is not a member of the body, which has `overlap`, `silence` and `prefix`');
-  }
+  const { overlap, silence, prefix } = await readOptionalMembers(call, ['overlap', 'silence', 'prefix']);
   const overlapSeconds = secondsFrom('overlap', overlap);
   const silenceSeconds = secondsFrom('silence', silence);
   if (prefix !== undefined && prefix !== null && typeof prefix !== 'string') {
