@@ -52,6 +52,7 @@ export default defineConfig({
           name: 'service',
           include: ['test/{service,storage,project}/**/*.test.ts'],
           globalSetup,
+          env: { REUSE_DATABASES: 'true' },
           // The files of a worker share its modules, whose import took a quarter of the time. A test restores what it stubs.
           isolate: false,
         },

@@ -179,7 +179,7 @@ const beforeIdentifiers = [
 
 describeEngines('a database of the first migration', (engine) => {
   it('is migrated at a start, which keeps its keys and lists them by expiry', async () => {
-    const place = await makeOwnPlace(engine);
+    const place = await makeOwnPlace(engine, { isEmpty: true });
     const before = await startApp(place.env);
     await before.importKeys(
       { key_id: 'later', org_id: 'acme', expires: 20 },
@@ -208,7 +208,7 @@ describeEngines('a database of the first migration', (engine) => {
 
 describeEngines('a database of the second migration', (engine) => {
   it('is migrated at a start, which keeps its keys and lists them by creation', async () => {
-    const place = await makeOwnPlace(engine);
+    const place = await makeOwnPlace(engine, { isEmpty: true });
     const before = await startApp(place.env);
     await before.importKeys(
       { key_id: 'third', org_id: 'acme', date_created: '2024-07-03T09:12:30.1239Z' },
@@ -237,7 +237,7 @@ describeEngines('a database of the second migration', (engine) => {
 
 describeEngines('a database of the fourth migration', (engine) => {
   it('is migrated at a start, which keeps its keys and rotates them', async () => {
-    const place = await makeOwnPlace(engine);
+    const place = await makeOwnPlace(engine, { isEmpty: true });
     const before = await startApp(place.env);
     await before.importKeys({ key_id: 'k1', org_id: 'acme' });
     await before.close();
@@ -258,7 +258,7 @@ describeEngines('a database of the fourth migration', (engine) => {
 
 describeEngines('a database of the sixth migration', (engine) => {
   it('is migrated at a start, which keeps its keys and notes their use', async () => {
-    const place = await makeOwnPlace(engine);
+    const place = await makeOwnPlace(engine, { isEmpty: true });
     const before = await startApp(place.env);
     await before.importKeys({ key_id: 'k1', org_id: 'acme' }, { key_id: 'k2', org_id: 'acme' });
     await before.close();
@@ -301,7 +301,7 @@ describeEngines('a database of an unreleased version', (engine) => {
     );
   let place: EnginePlace;
   beforeEach(async () => {
-    place = await makeOwnPlace(engine);
+    place = await makeOwnPlace(engine, { isEmpty: true });
     if (!place.database) await writeFile(join(place.folder, 'keyfront.db'), '', { mode: 0o600 });
   });
 

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { describe, onTestFinished } from 'vitest';
 import { redisSettings, testRedis, unlessMissing as unlessNoRedis } from './redis.js';
 import { tamper } from './tamper.js';
-import { freshDatabase, testPostgres, unlessMissing, type TestDatabase } from './postgres.js';
+import { freshDatabase, installedDatabase, testPostgres, unlessMissing, type TestDatabase } from './postgres.js';
 
 /** A database and a data folder, for any number of services. */
 export interface EnginePlace {
@@ -31,7 +31,12 @@ export interface TestEngine {
   /** If the engine is not available, contains the reason, and how to run the suite. */
   readonly name: string;
   readonly isMissing: boolean;
-  readonly make: () => Promise<EnginePlace>;
+  /** Makes a place; on a server it has the tables of a new installation unless it has to be empty. */
+  readonly make: (options?: PlaceOptions) => Promise<EnginePlace>;
+}
+
+export interface PlaceOptions {
+  readonly isEmpty?: boolean;
 }
 
 const server = await testPostgres();
@@ -108,12 +113,12 @@ export const sqlite: TestEngine = {
 export const postgres: TestEngine = {
   name: `PostgreSQL${unlessMissing(server)}`,
   isMissing: 'missing' in server,
-  make: async () => place(await freshDatabase(server)),
+  make: async ({ isEmpty = false } = {}) => place(await (isEmpty ? freshDatabase : installedDatabase)(server)),
 };
 
 /** Makes a place on an engine, and removes it after the running test. */
-export async function makeOwnPlace({ make }: TestEngine): Promise<EnginePlace> {
-  const made = await make();
+export async function makeOwnPlace({ make }: TestEngine, options?: PlaceOptions): Promise<EnginePlace> {
+  const made = await make(options);
   onTestFinished(() => made.remove());
   return made;
 }
@@ -123,8 +128,8 @@ function withCounters(engine: TestEngine): TestEngine {
   return {
     name: `${engine.name} with counters in Redis${unlessNoRedis(redis)}`,
     isMissing: engine.isMissing || 'missing' in redis,
-    make: async () => {
-      const made = await engine.make();
+    make: async (options) => {
+      const made = await engine.make(options);
       return { ...made, env: { ...made.env, ...(await redisSettings(redis)) } };
     },
   };

@@ -19,7 +19,7 @@ try {
   const startServer = await createCluster(folder, ['--no-sync']);
   const port = await freePort();
   // The tests kill processes; a test of power loss would require fsync.
-  const settings = { max_connections: '200', shared_buffers: '64MB', fsync: 'off' };
+  const settings = { max_connections: '200', shared_buffers: '64MB', fsync: 'off', autovacuum: 'off' };
   const start = () => {
     const server = startServer(port, settings);
     server.stderr.on('data', (/** @type {Buffer} */ chunk) => {

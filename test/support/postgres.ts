@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { inject, onTestFinished } from 'vitest';
+import { openPostgres } from '../../src/storage/postgres/engine.js';
 
 const startTimeoutMs = 180_000;
 
@@ -80,6 +81,59 @@ export async function freshDatabase(server: TestPostgres): Promise<TestDatabase>
     },
   };
 }
+
+/**
+ * Databases that tests of this process have left with the tables of an installation, and without rows. Not after tests that
+ * kill processes of their own: the server may still run a statement of such a process.
+ */
+const left: TestDatabase[] = [];
+const isLeft = process.env['REUSE_DATABASES'] === 'true';
+
+/**
+ * Returns a database with the tables of a new installation for one test. To make them takes longer than most tests: the
+ * next test gets the same tables, unless this one has changed them.
+ */
+export async function installedDatabase(server: TestPostgres): Promise<TestDatabase> {
+  const database = left.pop() ?? (await createInstalled(server));
+  const tables = await tablesOf(database);
+  const settings = await database.run<{ name: string; value: string }>('SELECT name, value FROM settings');
+  return {
+    ...database,
+    drop: async () => {
+      if (!isLeft || (await tablesOf(database)) !== tables) return database.drop();
+      await database.run(emptyAll);
+      for (const { name, value } of settings) await database.run(`INSERT INTO settings VALUES ('${name}', '${value}')`);
+      left.push(database);
+    },
+  };
+}
+
+async function createInstalled(server: TestPostgres): Promise<TestDatabase> {
+  const database = await freshDatabase(server);
+  await (await openPostgres(database.url)).close();
+  return database;
+}
+
+const ownRelations = `pg_class c WHERE c.relnamespace = current_schema()::regnamespace`;
+
+/** Describes the tables, indexes and sequences of a database: equal texts mean equal relations and columns. */
+async function tablesOf({ run }: TestDatabase): Promise<string> {
+  const [row] = await run<{ tables: string }>(
+    `SELECT string_agg(concat_ws(' ', c.oid, c.relname, (
+       SELECT string_agg(concat_ws(' ', attname, atttypid, attnotnull, attisdropped), ', ' ORDER BY attnum)
+       FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0)), '; ' ORDER BY c.oid) AS tables FROM ${ownRelations}`,
+  );
+  return row?.tables ?? '';
+}
+
+/** Removes all rows, which is faster than TRUNCATE for a few. Identifiers begin at 1 again. */
+const emptyAll = `DO $$ DECLARE relation record; BEGIN
+  FOR relation IN SELECT c.oid::regclass AS name, c.relkind AS kind FROM ${ownRelations} AND c.relkind IN ('r', 'S') LOOP
+    IF relation.kind = 'S' THEN PERFORM setval(relation.name, 1, false);
+    ELSE EXECUTE format('DELETE FROM %s', relation.name);
+    END IF;
+  END LOOP;
+END $$`;
 
 /** Creates an empty schema on the server, and drops it after the running test. */
 export async function freshOwnDatabase(server: TestPostgres): Promise<TestDatabase> {

@@ -264,7 +264,7 @@ describe('KEYFRONT_QUOTA_URL', () => {
 describe.skipIf(postgres.isMissing)(`an empty database of ${postgres.name}`, () => {
   let place: EnginePlace;
   beforeEach(async () => {
-    place = await makeOwnPlace(postgres);
+    place = await makeOwnPlace(postgres, { isEmpty: true });
   });
 
   it('stays empty and is named by every command that cannot create an installation', async () => {
