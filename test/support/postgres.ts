@@ -84,10 +84,11 @@ export async function freshDatabase(server: TestPostgres): Promise<TestDatabase>
 
 /**
  * Databases that tests of this process have left with the tables of an installation, and without rows. Not after tests that
- * kill processes of their own: the server may still run a statement of such a process.
+ * kill processes of their own, because the server may still run a statement of such a process, and not on a server that
+ * outlives the run.
  */
 const left: TestDatabase[] = [];
-const isLeft = process.env['REUSE_DATABASES'] === 'true';
+const isLeft = process.env['REUSE_DATABASES'] === 'true' && process.env['KEYFRONT_TEST_POSTGRES'] === undefined;
 
 /**
  * Returns a database with the tables of a new installation for one test. To make them takes longer than most tests: the
