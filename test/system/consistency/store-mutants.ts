@@ -70,6 +70,33 @@ export const concurrencyMutants = {
   },
 } satisfies Record<string, (app: App) => void>;
 
+/** What goes wrong when a key is rotated. */
+export const rotationMutants = {
+  'identifiers that are compared before the transaction that counts': ({ services: { store, ports } }) => {
+    const counters = ports.externalCounters ?? store;
+    const consume = counters.consume.bind(counters);
+    counters.consume = async (hash, decide, orgID) => {
+      const before = await store.find(hash);
+      // As long as other requests take.
+      for (let turn = 0; turn < 40; turn += 1) await tick();
+      return consume(hash, (found) => decide(found && { ...found, identifiers: before?.identifiers }), orgID);
+    };
+  },
+  'a rotation that starts the counter at zero': ({ services: { store } }) => {
+    const update = store.update.bind(store);
+    store.update = (hash, apply, orgID) =>
+      update(
+        hash,
+        (found) => {
+          const changed = apply(found);
+          if (changed?.revision.operation !== 'rotate') return changed;
+          return { ...changed, next: { ...changed.next, quota: { ...changed.next.quota, used: 0n } } };
+        },
+        orgID,
+      );
+  },
+} satisfies Record<string, (app: App) => void>;
+
 /** What goes wrong in the course of the life cycle of a key. */
 export const lifecycleMutants = {
   'a change without a history entry': ({ services: { store } }, folder) => {
