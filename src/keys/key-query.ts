@@ -7,8 +7,10 @@ export interface KeyFilter {
   readonly aliasPrefix?: string | undefined;
   /** Keys whose alias contains this text, in which upper and lower case are equal. */
   readonly aliasContains?: string | undefined;
-  /** Keys with one of these hashes. */
+  /** Keys with one of these hashes: their own, or that of an identifier that is accepted. */
   readonly keyHashes?: readonly string[] | undefined;
+  /** Keys with an identifier of one of these hashes that is accepted. */
+  readonly identifierHashes?: readonly string[] | undefined;
   readonly tagsAny?: readonly string[] | undefined;
   readonly tagsAll?: readonly string[] | undefined;
   readonly policy?: string | undefined;
@@ -23,8 +25,8 @@ export interface KeyFilter {
   readonly unusedSince?: bigint | undefined;
 }
 
-/** A filter as clients send it: it names keys also by their identifiers. */
-export interface RequestedFilter extends KeyFilter {
+/** A filter as clients send it: it names keys by their identifiers instead of the hashes of these. */
+export interface RequestedFilter extends Omit<KeyFilter, 'identifierHashes'> {
   readonly keyIDs?: readonly string[] | undefined;
 }
 

@@ -25,7 +25,7 @@ import { checkKeyID, keyIDProblem } from './key-id.js';
 import type { RunningRotation, Scope, StoredKey } from './key.js';
 import { cancelKeyRotation, rotateOrgKey, type RotateRequest } from './rotate.js';
 import type { CallContext, Ports } from './ports.js';
-import { createChangeSubscriptions } from './queries/change-subscription.js';
+import { createChangeSubscriptions, type ChangeSubscriptionRequest } from './queries/change-subscription.js';
 import { explainOrgKey, type ExplainRequest } from './queries/explain-key.js';
 import { createPolicyQueries } from './queries/policies.js';
 import { previewKey, type KeyPreview } from './queries/preview-key.js';
@@ -35,6 +35,11 @@ import { verifyKey, verifyKeys, type IdentifiedRequest, type VerifyRequest } fro
 
 /** See {@link createKeyService}. */
 export type KeyService = ReturnType<typeof createKeyService>;
+
+/** The changes to deliver: those of one key, as it is named now, or of all. */
+export interface FollowRequest extends Omit<ChangeSubscriptionRequest, 'keyHash'> {
+  readonly key?: KeyReference | undefined;
+}
 
 /** A command after its request was checked, for the key with this hash. */
 type IdentifiedCommand<Request> = (
@@ -58,6 +63,7 @@ type ForKey<Request> = Request & KeyReference;
 export function createKeyService(ports: Ports) {
   const { now, hashKeyID, randomHex, audit } = ports;
   const queries = createKeyQueries(ports);
+  const subscriptions = createChangeSubscriptions(ports);
   const comparisons = createSecretComparisons();
 
   const isKeyHash = keyHashPattern(hashKeyID);
@@ -146,7 +152,15 @@ export function createKeyService(ports: Ports) {
 
   return {
     ...queries,
-    ...createChangeSubscriptions(ports),
+    /**
+     * Delivers the changes of one key or of several: see `orgKeyChanges` of change-subscription.ts.
+     *
+     * @throws {AppError} NOT_FOUND when no key has the identifier.
+     */
+    async orgKeyChanges(caller: CallContext, { key, ...request }: FollowRequest, signal: AbortSignal) {
+      const keyHash = key && (await queries.hashToFollow(caller, key));
+      return subscriptions.orgKeyChanges(caller, { ...request, keyHash }, signal);
+    },
     ...createPolicyQueries(ports),
     ...createUseQueries(ports),
     ...createPolicyCommands(ports),

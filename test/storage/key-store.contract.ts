@@ -687,6 +687,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         { tagsAny: ['y', 'none'], orgID: 'globex' },
         { tagsAll: ['x', 'y'] },
         { keyHashes: [hashOf(1), hashOf(4), hashOf('none'), 'no hash', ''] },
+        { identifierHashes: [hashOf(1), hashOf(4), hashOf('none'), 'no hash', ''] },
       ];
       const compare = (a: KeyPosition, b: KeyPosition) =>
         a.value === b.value ? (a.keyHash < b.keyHash ? -1 : 1) : a.value < b.value ? -1 : 1;

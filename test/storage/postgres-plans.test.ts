@@ -140,6 +140,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     { ...org, tagsAny: ['tag-1', 'tag-2'] },
     { ...org, tagsAll: ['tag-1', 'tag-2'] },
     { ...org, keyHashes: [hashOf('1'), hashOf('2')] },
+    { ...org, identifierHashes: [hashOf('1'), hashOf('2')] },
     { ...org, tagsAll: ['tag-1'] },
     { ...org, policy: 'policy-1' },
     { ...org, apiID: 'api-1' },

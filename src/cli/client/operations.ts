@@ -478,10 +478,11 @@ const operations = {
     local: async function* (
       this: void,
       { keys, caller }: LocalPlace,
-      request: FollowRequest,
+      { keyHash, ...request }: FollowRequest,
       signal: AbortSignal,
     ): AsyncGenerator<FollowedChange, void> {
-      for await (const event of await keys.orgKeyChanges(caller, request, signal)) {
+      const key = keyHash === undefined ? undefined : { keyHash };
+      for await (const event of await keys.orgKeyChanges(caller, { ...request, key }, signal)) {
         const { cursor, entry: found, notice: noticed, isUnreadable = false } = event;
         const followed = found && { keyHash: found.keyHash, orgID: found.orgID, entry: toHistoryEntry(found) };
         const notice = noticed && { ...noticed, at: noticed.at.toISOString() };

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { KeyFilter } from '../../keys/key-query.js';
-import { AppError, type ErrorCode } from '../../lib/errors.js';
+import type { KeyReference } from '../../keys/queries/read-keys.js';
+import { AppError, errorCodeOf, type ErrorCode } from '../../lib/errors.js';
 import { explainSystemError } from '../../lib/system-error.js';
 import { actorHeader, toActorHeader } from '../../http/actor-header.js';
 import type { Option, OptionValues } from '../command.js';
@@ -180,10 +181,27 @@ async function findByHash(keys: KeyClient, hash: string): Promise<FoundKey> {
   return key;
 }
 
-function keyReferenceFrom(
-  options: OptionValues,
-  [argument, ...more]: readonly string[],
-): { keyID: string } | { keyHash: string } {
+/**
+ * Returns the hash by which a key is followed also after its identifier has retired. A hash that no key has stays.
+ *
+ * @throws {AppError} NOT_FOUND if no key has the identifier
+ */
+export async function hashToFollow(keys: KeyClient, reference: KeyReference): Promise<string> {
+  if ('keyID' in reference) {
+    const key = await keys.find(reference);
+    if (!key) throw keyNotFound();
+    return key.keyHash;
+  }
+  const found = await keys.find(reference).catch((error: unknown) => {
+    // The history of a key that fails its integrity check can be followed.
+    if (errorCodeOf(error) === 'INTERNAL') return undefined;
+    throw error;
+  });
+  return found?.keyHash ?? fullHashOf(keys, reference.keyHash);
+}
+
+/** The key that the options name. @throws {UsageError} if they do not name exactly one */
+export function keyReferenceFrom(options: OptionValues, [argument, ...more]: readonly string[]): KeyReference {
   const { 'key-hash': keyHash, 'key-id-file': file } = options;
   const references = [argument, keyHash, file].filter((reference) => reference !== undefined);
   if (references.length !== 1 || more.length > 0) {

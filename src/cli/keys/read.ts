@@ -22,8 +22,9 @@ import {
 import type { KeyClient, ListedKey, ListRequest, FollowedChange } from '../client/operations.js';
 import {
   cannotAccess,
-  fullHashOf,
+  hashToFollow,
   keyLocation,
+  keyReferenceFrom,
   keysOptions,
   parseNumberOption,
   runKeysCommand,
@@ -353,12 +354,12 @@ export const followCommand: CLICommand = {
   name: 'keys follow',
   alias: 'tail',
   summary: 'Print changes of keys as they are made',
-  description: `Runs until Ctrl-C or SIGTERM. Prints each change once, in order, notices of keys that expire, use up a quota or are purged, and finally the cursor to continue from. A lost connection to a service is opened again without losing changes. Consumption of a quota is no change. ${keyLocation}`,
+  description: `Runs until Ctrl-C or SIGTERM. Prints each change once, in order, notices of keys that expire, use up a quota or are purged, and finally the cursor to continue from. A lost connection to a service is opened again without losing changes. With KEY_ID or --key-hash, the changes of one key, also after a rotation. Consumption of a quota is no change. ${keyLocation}`,
+  arguments: ['[KEY_ID]'],
   options: {
     org: { value: 'ID', description: 'Changes of keys of this organization' },
-    'key-hash': { value: 'HASH', description: 'Changes of the key with this hash, or an unambiguous beginning of it' },
     after: { value: 'CURSOR', description: 'Continue after this change (default: changes from now on)' },
-    ...keysOptions,
+    ...keyOptions,
   },
   exitCodes: {
     0: 'ended by a signal',
@@ -367,21 +368,23 @@ export const followCommand: CLICommand = {
   },
   examples: [
     'keyfront keys follow --org acme',
+    'keyfront keys follow acme-billing',
     'keyfront keys follow --json --url https://keys.example.com | jq -c .changes',
   ],
   run: follow,
   errorExitCode: 2,
 };
 
-async function follow(io: IO, options: OptionValues): Promise<number> {
+async function follow(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
   const request = {
     orgID: parseOrgIDOption(options['org']),
     after: stringOption(options, 'after'),
   };
-  const hash = stringOption(options, 'key-hash');
+  const isOfKey = args.length > 0 || options['key-hash'] !== undefined || options['key-id-file'] !== undefined;
+  const reference = isOfKey ? keyReferenceFrom(options, args) : undefined;
   const call = { io, command: 'keys follow', options, access: 'read' } as const;
   return runKeysCommand(call, async ({ keys, format }) => {
-    const keyHash = hash === undefined ? undefined : await fullHashOf(keys, hash);
+    const keyHash = reference && (await hashToFollow(keys, reference));
     const stop = new AbortController();
     io.onStop(() => stop.abort());
     let cursor = request.after;

@@ -493,9 +493,9 @@ export type OrgKeyFilter = {
   apiID?: string | null | undefined;
   /** Keys that expire before this time. Keys that never expire do not match. Example: 2030-01-01T00:00:00Z. */
   expiresBefore?: string | null | undefined;
-  /** Keys with one of these hashes, as in `OrgKey.keyHash`. */
+  /** Keys with one of these hashes, as in `OrgKey.keyHash`, or of an identifier that they have now. */
   keyHashes?: Array<string> | null | undefined;
-  /** Keys with one of these identifiers. Unknown ones match nothing. Example: acme-billing. */
+  /** Keys with one of these identifiers, also one that is going to retire. Unknown and retired ones match nothing. Example: acme-billing. */
   keyIDs?: Array<string | number> | null | undefined;
   /** Keys of this organization. Example: acme. */
   orgID?: string | null | undefined;

@@ -60,6 +60,15 @@ function referenceFrom(keyID: string | undefined, keyHash: string | undefined): 
   });
 }
 
+/**
+ * Returns the key that these arguments name; undefined if both are absent.
+ *
+ * @throws {AppError} INVALID if both are given.
+ */
+export function optionalReferenceFrom(keyID: string | undefined, keyHash: string | undefined) {
+  return keyID === undefined && keyHash === undefined ? undefined : referenceFrom(keyID, keyHash);
+}
+
 /** Removes null arguments, which mean the same as omitted arguments. */
 export function withoutNulls<Args extends object>(args: Args): { [Name in keyof Args]: Exclude<Args[Name], null> } {
   const entries = Object.entries(args).filter(([, value]) => value !== null);

@@ -1,6 +1,6 @@
 import type { SubscribedChange } from '../../keys/queries/change-subscription.js';
 import { AppError } from '../../lib/errors.js';
-import { withoutNulls } from './arguments.js';
+import { optionalReferenceFrom, withoutNulls } from './arguments.js';
 import { builder } from './builder.js';
 import { DeliveredKeyType } from './deliver.js';
 import { KeyHistoryEntry } from './history.js';
@@ -136,13 +136,22 @@ builder.subscriptionField('orgKeyChanged', (t) =>
         description:
           'Streams only changes of keys of this organization. Default: all organizations that the credential can see. Example: acme.',
       }),
-      keyHash: t.arg.string({ description: 'Streams only changes of the key with this hash, as in `OrgKey.keyHash`.' }),
+      keyID: t.arg.id({
+        description:
+          'Streams only changes of the key that has this identifier now; NOT_FOUND if none has. To continue after the identifier has retired, send `keyHash`. Example: acme-billing.',
+      }),
+      keyHash: t.arg.string({
+        description:
+          'Streams only changes of the key with this hash, as in `OrgKey.keyHash`, or of an identifier that it has now. With the former, also before the key is created and after it is purged.',
+      }),
       after: t.arg.string({
         description: 'Resumes after this cursor, that of the last event received. Default: only changes from now on.',
       }),
     },
-    subscribe: (caller, args, { keys, registerSubscription }) =>
-      keys.orgKeyChanges(caller, withoutNulls(args), registerSubscription(caller.credentialID)),
+    subscribe: (caller, { keyID, keyHash, ...args }, { keys, registerSubscription }) => {
+      const key = optionalReferenceFrom(keyID ?? undefined, keyHash ?? undefined);
+      return keys.orgKeyChanges(caller, { ...withoutNulls(args), key }, registerSubscription(caller.credentialID));
+    },
     resolve: (event) => event,
   }),
 );

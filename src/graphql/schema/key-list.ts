@@ -39,9 +39,12 @@ export const OrgKeyFilter = builder.inputType('OrgKeyFilter', {
         'Keys whose alias contains this text of at most 256 characters; upper and lower case of a letter are equal. Reads an index of all aliases, or of those of `orgID`. Example: billing.',
     }),
     keyIDs: t.idList({
-      description: 'Keys with one of these identifiers. Unknown ones match nothing. Example: acme-billing.',
+      description:
+        'Keys with one of these identifiers, also one that is going to retire. Unknown and retired ones match nothing. Example: acme-billing.',
     }),
-    keyHashes: t.stringList({ description: 'Keys with one of these hashes, as in `OrgKey.keyHash`.' }),
+    keyHashes: t.stringList({
+      description: 'Keys with one of these hashes, as in `OrgKey.keyHash`, or of an identifier that they have now.',
+    }),
     tagsAny: t.stringList({
       description: 'Keys with at least one of these tags, case-sensitive. Example: production.',
     }),

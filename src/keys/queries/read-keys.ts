@@ -1,3 +1,4 @@
+import { AppError } from '../../lib/errors.js';
 import { withEffectiveQuota } from '../access/effective-access.js';
 import { requireKey, requireScope, visibleKey } from '../authorization.js';
 import { checkKeyID } from '../key-id.js';
@@ -36,12 +37,9 @@ export function createKeyQueries(ports: Ports) {
   const { store, externalCounters, policies, now, hashKeyID, open, reportError } = ports;
   const keyHashOf = (keyID: string) => hashKeyID(checkKeyID(keyID));
 
-  /** Names the keys of the filter by their hashes. @throws {AppError} INVALID when an identifier is not valid. */
-  const withHashes = ({ keyIDs, ...filter }: RequestedFilter): KeyFilter => {
-    if (keyIDs === undefined) return filter;
-    const hashes = keyIDs.map(keyHashOf);
-    return { ...filter, keyHashes: hashes.filter((one) => filter.keyHashes?.includes(one) ?? true) };
-  };
+  /** Names the identifiers of the filter by their hashes. @throws {AppError} INVALID when an identifier is not valid. */
+  const withHashes = ({ keyIDs, ...filter }: RequestedFilter): KeyFilter =>
+    keyIDs === undefined ? filter : { ...filter, identifierHashes: keyIDs.map(keyHashOf) };
 
   const scopedFilter = (caller: CallContext, requested: RequestedFilter): KeyFilter | undefined => {
     const filter = withHashes(requested);
@@ -101,6 +99,22 @@ export function createKeyQueries(ports: Ports) {
       requireScope(caller, 'read');
       const name = { hash: keyHashOf(keyID), isIdentifier: true };
       return requireKey(caller, await findNamed(ports, name, caller.orgID));
+    },
+    /**
+     * Returns the own hash of the key to follow, also of a deleted one. A hash that names no key stays: there may have been
+     * one, or will be.
+     *
+     * @throws {AppError} NOT_FOUND when there is no key with this identifier that the caller can see.
+     */
+    async hashToFollow(caller: CallContext, reference: KeyReference): Promise<string> {
+      requireScope(caller, 'read');
+      const isIdentifier = 'keyID' in reference;
+      const hash = isIdentifier ? keyHashOf(reference.keyID) : reference.keyHash;
+      if (!isIdentifier && ((await store.namesOf([hash], caller.orgID)).get(hash) ?? hash) === hash) return hash;
+      const key = visibleKey(caller, await findNamed(ports, { hash, isIdentifier }, caller.orgID));
+      if (key) return key.keyHash;
+      if (isIdentifier) throw new AppError('NOT_FOUND', 'There is no such key.');
+      return hash;
     },
     listOrgKeys,
     /** Returns the page of `listOrgKeys`, and logs the errors of the keys that cannot be read. */

@@ -90,6 +90,30 @@ for (const place of places) {
       expect(second).toMatchObject({ org_id: 'globex', version: 1, operation: 'create' });
       expect(stderr).toContain(`--after ${String(second?.['cursor'])}\n`);
     });
+
+    it('follows one key by its identifier or its hash, also after a rotation has replaced it', async () => {
+      const follow = async (...args: string[]) => {
+        const running = tail(...args, '--after', start, '--json');
+        await until(() => running.changes().length >= 2);
+        running.stop();
+        expect((await running.ended).code).toBe(0);
+        return running.changes().map(({ org_id, version }) => [org_id, version]);
+      };
+      await put('globex-1', { org_id: 'globex' });
+      const { out, code } = await c.keyfront(['keys', 'rotate', 'acme-1', '--json'], env);
+      expect(code).toBe(0);
+      const { key, key_hash: keyHash } = JSON.parse(out) as { key: string; key_hash: string };
+      const changes = [
+        ['acme', 1],
+        ['acme', 2],
+      ];
+      const file = await c.file('id.txt', `${key}\n`);
+      for (const args of [['acme-1'], [key], ['--key-id-file', file], ['--key-hash', keyHash.slice(0, 12)]]) {
+        expect(await follow(...args), args[0]).toStrictEqual(changes);
+      }
+      expect(await c.keyfront(['tail', 'unknown'], env)).toMatchObject({ code: 1 });
+      expect(await c.keyfront(['tail', 'acme-1', '--key-hash', keyHash], env)).toMatchObject({ code: 2 });
+    });
   });
 }
 

@@ -1,4 +1,5 @@
 import { stateOf, type KeyState, type StoredKey } from '../../../keys/key.js';
+import { hasIdentifier, isNamedBy } from '../../../keys/identifiers.js';
 import { containsPattern, createSearch } from '../../../keys/alias-search.js';
 import { searchesAlias, type KeyFilter, type KeyOrder, type KeyQuery } from '../../../keys/key-query.js';
 import { unixSeconds } from '../../../lib/int64.js';
@@ -194,7 +195,7 @@ interface Order {
 }
 
 function where(dialect: Dialect, filter: KeyFilter, numberOf: NumberOf, now: Date, given: Value[] = [], order?: Order) {
-  const { isInTime, isOfHash, hashes, withoutIndex, inList, byNumber } = dialect;
+  const { isInTime, isOfHash, hashes, bytesOf, withoutIndex, inList, byNumber } = dialect;
   const { parameters, add } = createParameters(given);
   const conditions: string[] = [isInTime];
   const { rows, isTermCommon = false } = order?.lead ?? {};
@@ -240,10 +241,21 @@ function where(dialect: Dialect, filter: KeyFilter, numberOf: NumberOf, now: Dat
     conditions.push(`${isEntered ? upper('k.last_used') : 'k.last_used + 0'} < ${add(filter.unusedSince)}`);
   }
 
-  if (filter.keyHashes !== undefined) {
-    const wanted = hashes(add(placesOf(filter.keyHashes.filter(isKeyHash))));
+  // Of a key that was rotated, the own hash may be that of an identifier that has retired.
+  for (const [named, isNamed] of [
+    [filter.keyHashes, 'true'],
+    [filter.identifierHashes, 'k.identifiers IS NULL'],
+  ] as const) {
+    if (named === undefined) continue;
+    const wanted = `${hashes(add(placesOf(named.filter(isKeyHash))))} AS w`;
+    const isAccepted = `(i.retires IS NULL OR i.retires > ${add(BigInt(now.getTime()))})`;
+    // By a sub-select, which PostgreSQL does not turn into a scan.
     conditions.push(
-      `${id} IN (SELECT k.id FROM ${wanted} AS w CROSS JOIN keys k WHERE ${isOfHash('w.hash', 'w.place')})`,
+      `${id} IN (
+        SELECT k.id FROM ${wanted} CROSS JOIN keys k WHERE ${isOfHash('w.hash', 'w.place')} AND ${isNamed}
+        UNION ALL
+        SELECT (SELECT i.key FROM identifiers i WHERE i.key_hash = ${bytesOf('w.hash')} AND ${isAccepted}) FROM ${wanted}
+      )`,
     );
   }
   if (filter.tagsAny !== undefined) {
@@ -286,7 +298,8 @@ export function matchesFilter({ filter, now }: KeyQuery, key: StoredKey): boolea
     (filter.updatedSince === undefined || key.lastUpdated >= filter.updatedSince) &&
     (filter.unusedSince === undefined || (key.lastUsed ?? 0n) < filter.unusedSince) &&
     (filter.states === undefined ? state !== 'DELETED' : filter.states.includes(state)) &&
-    (filter.keyHashes?.includes(key.keyHash) ?? true) &&
+    (filter.keyHashes?.some((hash) => isNamedBy(key, hash, now)) ?? true) &&
+    (filter.identifierHashes?.some((hash) => hasIdentifier(key, hash, now)) ?? true) &&
     (anyOf?.some((one) => terms.has(one)) ?? true) &&
     wanted.every((term) => terms.has(term))
   );
