@@ -1,4 +1,7 @@
+import { readConfig } from '../../src/config/config.js';
 import type { ChangeEvent } from '../../src/keys/change-feed.js';
+import type { KeyNotice } from '../../src/keys/notices.js';
+import { openServices } from '../../src/storage/open-storage.js';
 import type { TestApp } from './app.js';
 import type { EnginePlace } from './engines.js';
 import { until } from './until.js';
@@ -15,4 +18,21 @@ export async function allEvents({ app }: TestApp, place: EnginePlace): Promise<r
     return events.length === Number(row?.count);
   }, 'The feed of the whole history');
   return events;
+}
+
+/** Returns all notices, in the order of the feed. */
+export async function allNotices({ env }: EnginePlace): Promise<readonly KeyNotice[]> {
+  const { config, secrets } = readConfig(env);
+  const services = await openServices(config, secrets);
+  try {
+    const notices: KeyNotice[] = [];
+    for (let after: string | undefined, hasMore = true; hasMore;) {
+      const page = await services.feed.read({ after, limit: 1_000 });
+      notices.push(...page.events.flatMap(({ notice }) => notice ?? []));
+      ({ cursor: after, hasMore } = page);
+    }
+    return notices;
+  } finally {
+    await services.close();
+  }
 }

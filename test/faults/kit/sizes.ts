@@ -8,6 +8,9 @@ const sizes = {
   ROTATION_KILLS: { short: 2, full: 40 },
   /** Kills while a key gets other identifiers, on each engine. */
   KEY_ROTATION_KILLS: { short: 4, full: 100 },
+  /** Kills of a service that records notices, and of one that writes the use of keys, on each engine. */
+  NOTICE_KILLS: { short: 2, full: 60 },
+  USE_KILLS: { short: 1, full: 30 },
   /** Rotations in stages, each with two kills and restarts of services at every stage, on each engine. */
   STAGED_ROTATIONS: { short: 1, full: 20 },
   POWER_IMAGES: { short: 50, full: 10_000 },
