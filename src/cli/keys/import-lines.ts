@@ -10,6 +10,7 @@ import { keyWarnings } from '../../keys/access/policy-warnings.js';
 import type { Policies } from '../../keys/access/policy.js';
 import type { KeyStore, KeyTransition } from '../../keys/ports.js';
 import { AppError, pathText, type Issue } from '../../lib/errors.js';
+import { unixSeconds } from '../../lib/int64.js';
 import type { JSONValue } from '../../lib/json.js';
 import { withWireIssuePaths } from '../../rest/json-body.js';
 import { definitionFromWire, issuesToWire } from '../../wire/field-names.js';
@@ -47,6 +48,8 @@ export interface ImportCounts {
   readonly invalid: number;
   /** Valid lines with warnings. */
   readonly warned: number;
+  /** Keys among those imported or updated that had expired before. They have no event of it. */
+  readonly expired: number;
 }
 
 /** Text, or bytes in UTF-8. */
@@ -68,7 +71,7 @@ export async function importLines(
   options: ImportOptions,
   listener: ImportListener,
 ): Promise<ImportCounts> {
-  const counts = { imported: 0, updated: 0, existing: 0, invalid: 0, warned: 0 };
+  const counts = { imported: 0, updated: 0, existing: 0, invalid: 0, warned: 0, expired: 0 };
   const lineOfKey = new Map<string, number>();
   let batch: NumberedLine[] = [];
   let batchSize = minBatchSize;
@@ -77,9 +80,15 @@ export async function importLines(
     counts.invalid += 1;
     listener.onInvalidLine(number, reasonOf(error));
   };
+  const countExpired = ({ transition: { next } }: NumberedLine) => {
+    const { expires = 0n } = next.definition;
+    if (expires >= 1n && expires <= unixSeconds(ports.now())) counts.expired += 1;
+  };
   const replaceExisting = async (line: NumberedLine) => {
     try {
-      counts[(await replace?.(line)) === true ? 'updated' : 'existing'] += 1;
+      const isUpdated = (await replace?.(line)) === true;
+      counts[isUpdated ? 'updated' : 'existing'] += 1;
+      if (isUpdated) countExpired(line);
     } catch (error) {
       skipInvalid(line.number, error);
     }
@@ -88,6 +97,7 @@ export async function importLines(
     const startMs = performance.now();
     const added = await store.add(batch.map(({ transition }) => transition));
     counts.imported += added.filter(Boolean).length;
+    batch.filter((_, index) => added[index] === true).forEach(countExpired);
     // Concurrent changes share group commits.
     await Promise.all(batch.filter((_, index) => added[index] !== true).map(replaceExisting));
     const growth = targetBatchMs / (performance.now() - startMs);

@@ -95,6 +95,12 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
     if (!isDryRun && counts.warned > 0) {
       io.stderr(`Lines with warnings: ${counts.warned.toLocaleString('en')}. \`keys preview --import\` shows them.\n`);
     }
+    if (!isDryRun && counts.expired > 0) {
+      const count = counts.expired.toLocaleString('en');
+      io.stderr(
+        `Expired before the import: ${count} of these keys. They have no event; list them with \`keys list --state EXPIRED\`.\n`,
+      );
+    }
     if (stop.signal.aborted) {
       const ofOthers = updates ? 'equal keys stay as they are' : 'existing keys are skipped';
       io.stderr(`Stopped before the end. The same command continues: ${ofOthers}.\n`);

@@ -72,6 +72,30 @@ describe('keys import', () => {
     expect([again.code, again.stderr]).toStrictEqual([0, '1 imported, 2 skipped (already exist), 0 rejected.\n']);
   });
 
+  it('counts the keys that have expired before, which have no event', async () => {
+    const past = Math.floor(Date.now() / 1000) - 40 * 86_400;
+    const file = jsonl(
+      ...['k1', 'k2'].map((id) => k(id, { expires: past })),
+      k('k3', { expires: 4_000_000_000 }),
+      k('k4'),
+    );
+    const { stderr } = await imported(file);
+    expect(stderr).toContain('Expired before the import: 2 of these keys. They have no event;');
+    const again = await imported(file);
+    expect(again.stderr).not.toContain('Expired before');
+    const json = await imported(
+      jsonl(k('k1', { expires: past + 1 }), k('k2', { expires: past })),
+      '--update',
+      '--json',
+    );
+    expect(JSON.parse(json.out)).toMatchObject({ updated: 1, existing: 1, expired: 1 });
+    const dry = await imported(jsonl(k('k9', { expires: past })), '--dry-run', '--json');
+    expect([JSON.parse(dry.out), dry.stderr]).toMatchObject([
+      { imported: 1, expired: 1 },
+      expect.not.stringContaining('Expired'),
+    ]);
+  });
+
   it('updates password hashes with --update and --passwords-are-hashed', async () => {
     const [before, after] = [hashBcrypt('before', 4), hashBcrypt('after', 4)];
     const line = (password: string) => jsonl(k('k1', { basic_auth_data: { user: 'u', password } }));
@@ -105,7 +129,7 @@ describe('keys import', () => {
       { orgID: undefined, passwordsAreHashed: false },
       { onInvalidLine: () => undefined, onProgress: () => undefined },
     );
-    expect(counts).toStrictEqual({ imported: lines, updated: 0, existing: 0, invalid: 0, warned: 0 });
+    expect(counts).toStrictEqual({ imported: lines, updated: 0, existing: 0, invalid: 0, warned: 0, expired: 0 });
     expect(sizes).toStrictEqual(expected);
   });
 
