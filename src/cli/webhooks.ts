@@ -1,8 +1,9 @@
 import type { Config } from '../config/config.js';
+import { nearest } from '../lib/nearest.js';
 import { printable } from '../lib/text.js';
 import type { Services } from '../storage/open-storage.js';
 import { parseReceiverURL, RejectedAddressError, redactedURL } from '../webhooks/address-policy.js';
-import { pingMessage } from '../webhooks/event.js';
+import { eventTypes as knownTypes, pingMessage } from '../webhooks/event.js';
 import { createWebhookClient } from '../webhooks/http-client.js';
 import { addWebhook, changeWebhook, rotateWebhook, untilReleased, webhookNotFound } from '../webhooks/manage.js';
 import { webhookAAD, type DeliveryStats, type Webhook } from '../webhooks/webhook.js';
@@ -100,10 +101,17 @@ export const addWebhookCommand: CLICommand = {
   options: {
     url: { value: 'URL', description: 'Address of the receiver; `-` reads it from standard input', isRequired: true },
     org: { value: 'ID', description: 'Send only changes of keys of this organization (default: all organizations)' },
+    events: {
+      value: 'TYPES',
+      description: 'Send only events of these types, such as orgKey.deleted,orgKey.expired (default: all types)',
+    },
     label: { value: 'TEXT', description: 'Name shown in lists' },
     json: jsonOption,
   },
-  examples: ['keyfront webhooks add --url https://hooks.example.com/keys --org acme --label "billing"'],
+  examples: [
+    'keyfront webhooks add --url https://hooks.example.com/keys --org acme --label "billing"',
+    'keyfront webhooks add --url https://hooks.example.com/expiry --events orgKey.expiring,orgKey.expired',
+  ],
   environment: [...storageVariables, 'KEYFRONT_WEBHOOKS_TO', 'NODE_ENV'],
   run: add,
 };
@@ -111,17 +119,31 @@ export const addWebhookCommand: CLICommand = {
 async function add(io: IO, options: OptionValues): Promise<number> {
   const orgID = parseOrgIDOption(options['org']);
   const label = stringOption(options, 'label') ?? '';
+  const eventTypes = eventTypesFrom(stringOption(options, 'events') ?? '');
   const address = stringOption(options, 'url') ?? '';
   const urlText = address === '-' ? (await readLine(io)).trim() : address;
   return withServices(io, { access: 'write' }, async (services, { config }) => {
     const url = withUsageErrors(() => parseReceiverURL(urlText, config.webhooksTo));
-    const { webhook, secret } = await addWebhook(services, { url, label, orgID });
+    const { webhook, secret } = await addWebhook(services, { url, label, orgID, eventTypes });
     io.stderr(
-      `Added ${webhook.id}. It receives every change from now on. Save this secret now; it is not shown again:\n`,
+      `Added ${webhook.id}. It receives every ${eventTypes.length > 0 ? 'event of these types' : 'change'} from now on. Save this secret now; it is not shown again:\n`,
     );
     printSecret(io, options, { id: webhook.id, secret });
     return 0;
   });
+}
+
+/** @throws {UsageError} for an unknown type */
+function eventTypesFrom(text: string): readonly string[] {
+  const types = text
+    .split(',')
+    .map((type) => type.trim())
+    .filter((type) => type !== '');
+  const unknown = types.find((type) => !knownTypes.includes(type));
+  if (unknown === undefined) return types;
+  const suggestion = nearest(unknown, knownTypes);
+  const advice = suggestion === undefined ? `The types are ${knownTypes.join(', ')}.` : `Did you mean ${suggestion}?`;
+  throw new UsageError(`--events: there is no type of event ${printable(JSON.stringify(unknown))}. ${advice}`);
 }
 
 /** Turns a rejected address into a usage error: its message is for the person who typed the URL. */
@@ -144,7 +166,7 @@ export const listWebhooksCommand: CLICommand = {
   run: list,
 };
 
-const headings = ['ID', 'STATE', 'FAILING KEYS', 'DEAD', 'ORGANIZATION', 'CREATED', 'RECEIVER', 'LABEL'];
+const headings = ['ID', 'STATE', 'FAILING KEYS', 'DEAD', 'ORGANIZATION', 'EVENTS', 'CREATED', 'RECEIVER', 'LABEL'];
 
 async function list(io: IO, options: OptionValues): Promise<number> {
   const format = selectOutputFormat(io, options);
@@ -170,11 +192,12 @@ interface ListedWebhook {
 }
 
 function toJSONObject({ webhook, receiver, stats }: ListedWebhook): object {
-  const { id, label, orgID, created, paused } = webhook;
+  const { id, label, orgID, eventTypes, created, paused } = webhook;
   return {
     id,
     label,
     ...(orgID !== undefined && { org_id: orgID }),
+    ...(eventTypes && { events: eventTypes }),
     receiver,
     created: created.toISOString(),
     ...(paused && { paused: paused.at.toISOString(), paused_why: paused.why }),
@@ -184,13 +207,14 @@ function toJSONObject({ webhook, receiver, stats }: ListedWebhook): object {
 }
 
 function toRow({ webhook, receiver, stats }: ListedWebhook): string[] {
-  const { id, label, orgID, created, paused } = webhook;
+  const { id, label, orgID, eventTypes, created, paused } = webhook;
   return [
     id,
     paused ? `paused: ${printable(paused.why)}` : 'active',
     String(stats?.retryingKeys ?? 0),
     String(stats?.deadLetters ?? 0),
     printable(orgID ?? '(all)'),
+    printable(eventTypes?.join(', ') ?? '(all)'),
     created.toISOString(),
     printable(receiver),
     printable(label),

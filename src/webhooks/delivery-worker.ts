@@ -6,10 +6,18 @@ import { errorCodeOf } from '../lib/errors.js';
 import type { Logger } from '../lib/log.js';
 import type { Meter } from '../telemetry/ports.js';
 import { createCircuitBreaker } from './circuit-breaker.js';
-import { eventIDOf, messageOf, noticeMessageOf, unverifiedEventIDOf, type WebhookMessage } from './event.js';
+import {
+  eventIDOf,
+  eventTypeOf,
+  messageOf,
+  noticeMessageOf,
+  unverifiedEventIDOf,
+  type WebhookMessage,
+} from './event.js';
 import type { WebhookClient } from './http-client.js';
 import { maxRetryDelayMs, retryDelayMs, type RetryPolicy } from './retry-policy.js';
 import type {
+  Webhook,
   Delivery,
   DeliveryKind,
   DeliveryResults,
@@ -224,14 +232,15 @@ export function createDeliveryWorker(
     if (page.hasMore) mayHaveMore = true;
     const hasMoved = page.cursor !== cursor;
     cursor = page.cursor;
-    if (page.events.length > 0) {
+    const events = page.events.filter((event) => isWanted(event, webhook.eventTypes));
+    if (events.length > 0) {
       // A key that is created again after a purge repeats its versions: the result of an earlier one must not apply to it.
       for (const { keyHash, version } of page.events) if (version === 1) await inFlight.get(keyHash);
-      const enqueued = { spans: spansOf(page.events), notices: noticesOf(page.events), dueMs: Date.now() };
+      const enqueued = { spans: spansOf(events), notices: noticesOf(events), dueMs: Date.now() };
       await record({ cursor, enqueued });
       savedMs = performance.now();
     } else if (hasMoved && performance.now() - savedMs > saveIntervalMs) {
-      // Events of other organizations only move the cursor, which is saved at intervals.
+      // Events of other organizations and types only move the cursor, which is saved at intervals.
       await record({ cursor });
       savedMs = performance.now();
     }
@@ -240,7 +249,9 @@ export function createDeliveryWorker(
   /** Makes one attempt to deliver the next event of a delivery. */
   async function deliver(delivery: Delivery): Promise<void> {
     const { keyHash, version } = delivery;
-    const message = await storage(() => readMessage(history, delivery, webhook.orgID));
+    const message = await storage(() => readMessage(history, delivery, webhook));
+    // Between events of the key that are to be sent.
+    if (message === 'unwanted') return record({ advanced: { ...delivery, dueMs: Date.now() } });
     if (message === 'purged') {
       log.warn({ keyHash, version }, 'the key has been purged with its undelivered events');
       return record({ removed: delivery });
@@ -330,6 +341,12 @@ function nameOf({ keyHash, eventID }: Delivery): string {
   return eventID === '' ? keyHash : eventID;
 }
 
+/** Whether an event is of these types. One that cannot be read is sent as a dead letter. */
+function isWanted(event: Pick<ChangeEvent, 'entry' | 'notice'>, eventTypes: readonly string[] | undefined): boolean {
+  const type = eventTypeOf(event);
+  return eventTypes === undefined || type === undefined || eventTypes.includes(type);
+}
+
 /** Returns the events by key. Versions that do not follow are of a key that was created again after a purge. */
 function spansOf(events: readonly ChangeEvent[]): readonly EventSpan[] {
   const spans = new Map<string, EventSpan>();
@@ -352,18 +369,20 @@ const integrityError = 'its history entry fails the integrity check';
 async function readMessage(
   history: DeliveryWorkerDeps['history'],
   { keyHash, eventID, version }: Delivery,
-  orgID: string | undefined,
-): Promise<WebhookMessage | 'damaged' | 'purged'> {
+  { orgID, eventTypes }: Pick<Webhook, 'orgID' | 'eventTypes'>,
+): Promise<WebhookMessage | 'damaged' | 'purged' | 'unwanted'> {
   try {
     if (version === 0) {
       const notice = await history.notice(eventID);
       const isOfAnother = notice?.keyHash !== keyHash || (orgID !== undefined && notice.orgID !== orgID);
-      return isOfAnother ? 'purged' : noticeMessageOf(notice);
+      if (isOfAnother) return 'purged';
+      return isWanted({ entry: undefined, notice }, eventTypes) ? noticeMessageOf(notice) : 'unwanted';
     }
     const [entry] = await history.historyOf(keyHash, { after: version - 1, limit: 1 });
     if (entry?.versionAfter !== version || (orgID !== undefined && entry.orgID !== orgID)) return 'purged';
     const isSame = eventID === '' || [eventIDOf(entry), unverifiedEventIDOf(keyHash, version)].includes(eventID);
-    return isSame ? messageOf(entry) : 'purged';
+    if (!isSame) return 'purged';
+    return isWanted({ entry }, eventTypes) ? messageOf(entry) : 'unwanted';
   } catch (error) {
     if (errorCodeOf(error) !== 'INTERNAL') throw error;
     return 'damaged';

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { pathText } from '../lib/errors.js';
 import { stringifyJSON } from '../lib/json.js';
+import type { ChangeEvent } from '../keys/change-feed.js';
 import type { FieldChange, KeyRevision, Operation } from '../keys/key.js';
 import type { KeyNotice } from '../keys/notices.js';
 import { changedPartToWire } from '../wire/field-names.js';
@@ -24,6 +25,15 @@ const types: Record<Operation, string> = {
   cancel_rotation: 'orgKey.rotationCanceled',
   retire_identifier: 'orgKey.identifierRetired',
 };
+
+/** All types of events. */
+export const eventTypes: readonly string[] = [...Object.values(types), ...Object.values(noticeTypes)];
+
+/** The type of an event; undefined for one that cannot be read. */
+export function eventTypeOf({ entry, notice }: Pick<ChangeEvent, 'entry' | 'notice'>): string | undefined {
+  if (notice) return noticeTypes[notice.kind];
+  return entry && types[entry.operation];
+}
 
 /** Event bodies are limited, because many receivers accept less than two definitions (before and after). */
 const maxBodyBytes = 64 * 1024;

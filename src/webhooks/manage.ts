@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Sealer } from '../crypto/encryption.js';
 import { AppError } from '../lib/errors.js';
 import type { ChangeFeed } from '../keys/change-feed.js';
+import { eventTypes as knownTypes } from './event.js';
 import { webhookAAD, type Webhook, type WebhookStore } from './webhook.js';
 import { createWebhookSecret } from './signature.js';
 
@@ -17,19 +18,28 @@ interface WebhookInput {
   readonly url: URL;
   readonly label: string;
   readonly orgID: string | undefined;
+  /** The types of events to receive; empty for all. */
+  readonly eventTypes: readonly string[];
 }
 
 /**
  * Adds a webhook for all later changes. The secret is returned once and stored sealed.
  *
- * @throws {AppError} INVALID when a text is not well-formed Unicode; CONFLICT at the maximum number of webhooks.
+ * @throws {AppError} INVALID when a text is not well-formed Unicode, or a type of event is unknown; CONFLICT at the maximum number of webhooks.
  */
 export async function addWebhook(
   { webhooks, feed, sealer, now }: ManageDeps,
-  { url, label, orgID }: WebhookInput,
+  { url, label, orgID, eventTypes }: WebhookInput,
 ): Promise<{ webhook: Webhook; secret: string }> {
   if (!label.isWellFormed() || orgID?.isWellFormed() === false) {
     throw new AppError('INVALID', 'The label or the organization contains an unpaired surrogate.');
+  }
+  const unknown = eventTypes.find((type) => !knownTypes.includes(type));
+  if (unknown !== undefined) {
+    throw new AppError(
+      'INVALID',
+      `There is no type of event ${JSON.stringify(unknown)}. The types are ${knownTypes.join(', ')}.`,
+    );
   }
   const id = `hook_${randomBytes(8).toString('hex')}`;
   const secret = createWebhookSecret();
@@ -37,6 +47,7 @@ export async function addWebhook(
     id,
     label,
     orgID,
+    eventTypes: eventTypes.length === 0 ? undefined : knownTypes.filter((type) => eventTypes.includes(type)),
     sealedURL: sealer.seal(url.href, webhookAAD(id, 'url')),
     sealedSecret: sealer.seal(secret, webhookAAD(id, 'secret')),
     previous: undefined,

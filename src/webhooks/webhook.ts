@@ -4,6 +4,8 @@ export interface Webhook {
   readonly label: string;
   /** Only events of this organization are sent; undefined: events of all organizations. */
   readonly orgID: string | undefined;
+  /** Only events of these types are sent; undefined: events of all types. */
+  readonly eventTypes: readonly string[] | undefined;
   readonly sealedURL: Uint8Array;
   readonly sealedSecret: Uint8Array;
   /** The replaced secret, which signs beside the current one until `until`. */

@@ -12,6 +12,7 @@ import {
   versionAfter,
 } from '../../src/storage/sql/schema.js';
 import { migrate } from '../../src/storage/sqlite/connection.js';
+import { hookTo } from '../support/webhooks.js';
 import { startApp } from '../support/app.js';
 import { makeOwnCommandLine } from '../support/cli.js';
 import { describeEngines, makeOwnPlace, type EnginePlace } from '../support/engines.js';
@@ -100,6 +101,7 @@ describe('D-10 a migration', () => {
         'cd8ca3c7ced2ddb1',
         'db9752dce07a5065',
         '54cec5e913367c2e',
+        '4a13f49880a7adaf',
       ],
     ],
     [
@@ -112,6 +114,7 @@ describe('D-10 a migration', () => {
         '361801ebde22c879',
         'cd17fab66a560368',
         '8e95ad61d8814c31',
+        '1467a86eee2d06b0',
       ],
     ],
   ] as const)('is not changed once databases have it: %s', (engine, digests) => {
@@ -158,8 +161,12 @@ const beforeNotices = [
   ...['event_id', 'notice'].map((column) => `ALTER TABLE history DROP COLUMN ${column}`),
 ];
 
-/** The statements that undo migration 7. */
+/** The statement that undoes migration 8. */
+const beforeEventTypes = 'ALTER TABLE webhooks DROP COLUMN event_types';
+
+/** The statements that undo migrations 7 and 8. */
 const beforeUses = [
+  beforeEventTypes,
   'DROP INDEX keys_by_use',
   'ALTER TABLE keys DROP COLUMN last_used',
   'DROP TABLE key_days',
@@ -169,7 +176,7 @@ const beforeUses = [
   'ALTER TABLE identifiers DROP COLUMN last_used',
   'ALTER TABLE identifiers DROP COLUMN silence',
 ];
-/** The statements that undo migrations 5 to 7. */
+/** The statements that undo migrations 5 to 8. */
 const beforeIdentifiers = [
   ...beforeUses,
   ...beforeNotices,
@@ -276,6 +283,32 @@ describeEngines('a database of the sixth migration', (engine) => {
     ];
     expect(response.body).toMatchObject({ data: { orgKeys: { edges: nodes.map((node) => ({ node })) } } });
     await after.close();
+  });
+});
+
+describeEngines('a database of the seventh migration', (engine) => {
+  it('is migrated at a start, which keeps its webhooks for all types and adds others', async () => {
+    const place = await makeOwnPlace(engine);
+    const before = await startApp(place.env);
+    await hookTo(before, 'http://127.0.0.1:1/all');
+    await before.close();
+    await place.run(
+      beforeEventTypes,
+      place.database ? "UPDATE settings SET value = '107' WHERE name = 'schema_version'" : 'PRAGMA user_version = 107',
+    );
+    const after = await startApp(place.env);
+    await hookTo(after, 'http://127.0.0.1:1/some', { eventTypes: ['orgKey.expired'] });
+    const { intact, damaged } = await after.app.services.webhooks.list();
+    expect(damaged).toStrictEqual([]);
+    const types = intact.map(({ eventTypes }) => eventTypes?.join());
+    expect(types).toHaveLength(2);
+    expect(types).toEqual(expect.arrayContaining([undefined, 'orgKey.expired']));
+    // The types are signed.
+    await after.close();
+    await place.tamper("UPDATE webhooks SET event_types = 'orgKey.deleted' WHERE event_types IS NOT NULL");
+    const tampered = await startApp(place.env);
+    expect((await tampered.app.services.webhooks.list()).damaged).toHaveLength(1);
+    await tampered.close();
   });
 });
 

@@ -91,6 +91,7 @@ export function aWebhook(id: string, changes: Partial<Webhook> = {}): Webhook {
     id,
     label: 'a label',
     orgID: undefined,
+    eventTypes: undefined,
     sealedURL: Buffer.of(1, 2),
     sealedSecret: Buffer.of(3, 4),
     previous: undefined,

@@ -23,8 +23,8 @@ export async function untilPolled({ app }: TestApp): Promise<void> {
 export async function hookTo(
   { app }: TestApp,
   url: string,
-  { orgID, label = 'test' }: { orgID?: string; label?: string } = {},
+  { orgID, label = 'test', eventTypes = [] }: { orgID?: string; label?: string; eventTypes?: readonly string[] } = {},
 ): Promise<{ id: string; secret: string }> {
-  const { webhook, secret } = await addWebhook(app.services, { url: new URL(url), label, orgID });
+  const { webhook, secret } = await addWebhook(app.services, { url: new URL(url), label, orgID, eventTypes });
   return { id: webhook.id, secret };
 }

@@ -14,11 +14,14 @@ const columns = {
   paused_why: 'text?',
 } as const satisfies Columns;
 
+/** The columns of a webhook that receives some types of events. */
+const filteredColumns = { ...columns, event_types: 'text?' } as const satisfies Columns;
+
 /** A webhook row. */
-export type WebhookRow = RowOf<typeof columns>;
+export type WebhookRow = RowOf<typeof filteredColumns>;
 
 /** The table of webhooks. */
-export const webhookTable = defineTable<WebhookRow>('webhooks', columns);
+export const webhookTable = defineTable<WebhookRow>('webhooks', columns, filteredColumns);
 
 /** Returns the webhook of a row that passed its integrity check. */
 export function webhookFromRow(row: WebhookRow): Webhook {
@@ -27,6 +30,7 @@ export function webhookFromRow(row: WebhookRow): Webhook {
     id: row.id,
     label: row.label,
     orgID: row.org_id ?? undefined,
+    eventTypes: row.event_types?.split(','),
     sealedURL: row.sealed_url,
     sealedSecret: row.sealed_secret,
     previous:
@@ -45,6 +49,7 @@ export function webhookToRow(webhook: Webhook): WebhookRow {
     id: webhook.id,
     label: webhook.label,
     org_id: webhook.orgID ?? null,
+    event_types: webhook.eventTypes?.join(',') ?? null,
     sealed_url: webhook.sealedURL,
     sealed_secret: webhook.sealedSecret,
     previous_secret: previous?.sealedSecret ?? null,

@@ -6,6 +6,7 @@ import { layout4 } from './layout-4.js';
 import { layout5 } from './layout-5.js';
 import { layout6 } from './layout-6.js';
 import { layout7 } from './layout-7.js';
+import { layout8 } from './layout-8.js';
 
 /** The statements of a migration, by engine. */
 export type SchemaStep = Readonly<Record<Dialect['name'], string>>;
@@ -15,7 +16,10 @@ export type SchemaStep = Readonly<Record<Dialect['name'], string>>;
  * nullable: processes of the version before go on writing rows without it, and rows that they have signed stay valid
  * (`Layouts`). A release fills a new column only on request, because the release before rejects a row with a value in it.
  */
-export const migrations: readonly SchemaStep[] = [layout1, layout2, layout3, layout4, layout5, layout6, layout7];
+export const migrations: readonly SchemaStep[] = [
+  ...[layout1, layout2, layout3, layout4],
+  ...[layout5, layout6, layout7, layout8],
+];
 
 /** Databases that builds before the first release have made have smaller versions. */
 const firstVersion = 101;

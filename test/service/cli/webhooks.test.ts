@@ -49,6 +49,34 @@ describe('webhooks add', () => {
   });
 });
 
+describe('webhooks add --events', () => {
+  it('stores the types, in one order, and list shows them', async () => {
+    const args = ['--url', receiver.url, '--events', 'orgKey.expired, orgKey.deleted,orgKey.expired'];
+    const { code, stderr } = await webhooks('add', ...args);
+    expect([code, stderr]).toStrictEqual([
+      0,
+      expect.stringContaining('It receives every event of these types from now on'),
+    ]);
+    expect((await webhooks('add', '--url', receiver.url, '--events', '')).code).toBe(0);
+    expect((await listed()).map(({ events }) => events)).toStrictEqual([
+      ['orgKey.deleted', 'orgKey.expired'],
+      undefined,
+    ]);
+    const { out } = await c.keyfront(['webhooks', 'list'], {}, false, { isTerminal: true });
+    expect(out).toContain('orgKey.deleted, orgKey.expired');
+    expect((await c.keyfront(['check'])).code).toBe(0);
+  });
+
+  it.each([
+    ['orgKey.expires', 'Did you mean orgKey.expired?'],
+    ['nothing-like-it', 'The types are orgKey.imported, '],
+  ])('rejects %s and adds nothing', async (type, advice) => {
+    const { code, stderr } = await webhooks('add', '--url', receiver.url, '--events', `orgKey.deleted,${type}`);
+    expect([code, stderr]).toStrictEqual([2, expect.stringContaining(`no type of event "${type}". ${advice}`)]);
+    expect(await listed()).toStrictEqual([]);
+  });
+});
+
 describe('webhooks', () => {
   it('test sends a signed ping and prints the status of the response', async () => {
     const { id, secret } = await add();
@@ -136,7 +164,7 @@ describe('the stored state of webhooks', () => {
   it('stops secrets prune from removing a key with which a webhook is encrypted', async () => {
     const { config, secrets } = readConfig({ KEYFRONT_DATA: c.folder });
     const installation = await openServices(config, secrets);
-    await addWebhook(installation, { url: new URL(receiver.url), label: '', orgID: undefined });
+    await addWebhook(installation, { url: new URL(receiver.url), label: '', orgID: undefined, eventTypes: [] });
     addKey(config.keyRingFile, new Date());
     // All rows are signed anew, and what is sealed is not.
     await installation.signatures.renew(() => undefined);

@@ -1,4 +1,5 @@
 import { beforeEach, expect, it, vi } from 'vitest';
+import { noticeOf } from '../../../src/keys/notices.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
 import { describeEngines, makeOwnPlace, type EnginePlace } from '../../support/engines.js';
 import { outOfOrder, startOwnReceiver, verificationErrorOf, type Receiver } from '../../support/receiver.js';
@@ -82,6 +83,61 @@ describeEngines('webhooks', (engine) => {
     await receiver.until((taken) => taken.length === 2);
     await untilPolled(t);
     expect(receiver.received.map(({ data }) => data.org_id)).toStrictEqual(['acme', 'acme']);
+  });
+
+  it('contain only events of the types of the webhook, also between others of the same key', async () => {
+    const other = await startOwnReceiver();
+    await hookTo(t, receiver.url, { eventTypes: ['orgKey.deleted', 'orgKey.created', 'orgKey.expired'] });
+    await hookTo(t, other.url);
+    const send = async (mutation: string) =>
+      expect((await t.graphql(`mutation { ${mutation} { version } }`)).body['errors']).toBeUndefined();
+    await key('a');
+    await send('createOrgKey(keyID: "b", input: { orgID: "acme" })');
+    for (let round = 0; round < 3; round += 1) {
+      await change('a', `round ${round}`);
+      await send('deleteOrgKey(keyID: "a")');
+      await send('restoreOrgKey(keyID: "a")');
+      await change('b', `round ${round}`);
+    }
+    const key1 = await t.app.services.store.find(hashOf('a'));
+    if (!key1) throw new Error('There is no key.');
+    const notice = (kind: 'expired' | 'expiring') => noticeOf(key1, kind, t.clock.now, [kind], { expires: 1n });
+    await t.app.services.store.addNotices([notice('expired'), notice('expiring')]);
+    await other.until((taken) => taken.length === 16);
+    await receiver.until((taken) => taken.length === 5);
+    await untilPolled(t);
+    const types = receiver.received.map(({ type }) => type).toSorted();
+    const deleted = Array.from({ length: 3 }, () => 'orgKey.deleted');
+    expect(types).toStrictEqual(['orgKey.created', ...deleted, 'orgKey.expired']);
+    const versions = receiver.received.flatMap(({ type, data }) =>
+      type === 'orgKey.deleted' ? [data.version_after] : [],
+    );
+    expect(versions).toStrictEqual([3, 6, 9]);
+    // Nothing waits that would never be sent.
+    const waiting = await place.rows<{ count: bigint | string }>('SELECT count(*) AS count FROM webhook_deliveries');
+    expect(Number(waiting[0]?.count)).toBe(0);
+  });
+
+  it('of some types are given up and replayed as others, and continue after a restart of the receiver', async () => {
+    await t.close();
+    const once = { ...quick, retryPolicy: { delaysMs: [1], maxAttempts: 1 } };
+    t = await startOwnApp(place.env, { dispatcherOptions: once });
+    const { id } = await hookTo(t, receiver.url, { eventTypes: ['orgKey.updated'] });
+    receiver.behavior = () => 500;
+    await key('a');
+    for (const alias of ['one', 'two']) await change('a', alias);
+    const { webhooks } = t.app.services;
+    const dead = () => webhooks.deadLetters({ webhookID: id }, 10);
+    await until(async () => (await dead()).length === 2, 'Two dead letters');
+    expect((await dead()).map(({ version }) => version)).toStrictEqual([2, 3]);
+    receiver.behavior = () => 200;
+    await t.close();
+    t = await startOwnApp(place.env, { dispatcherOptions: once });
+    expect(await t.app.services.webhooks.replay({ webhookID: id }, Date.now())).toBe(2);
+    await receiver.until((taken) => taken.length === 2);
+    await untilPolled(t);
+    expect(receiver.received.map(({ type }) => type)).toStrictEqual(Array.from({ length: 4 }, () => 'orgKey.updated'));
+    expect(await t.app.services.webhooks.deadLetters({ webhookID: id }, 10)).toStrictEqual([]);
   });
 
   it('are not delayed by failures of another key', async () => {
