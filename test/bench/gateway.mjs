@@ -1,7 +1,7 @@
 // Requests that a gateway asks about, each in a request of its own: with a quota in comparison with consumption of another
 // build, and without a quota in comparison with node:http in front of the core. Several rounds by turns, on one
 // processor, then the waits at half of the rate. `npm run build` first:
-// node test/bench/gateway.mjs --old ../old/dist [--rounds 5] [--seconds 3]
+// node test/bench/gateway.mjs --old ../old/dist [--rounds 5] [--seconds 3] [--only consumption]
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,6 +20,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '64' },
     half: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
   },
 });
 const keys = 1_000;
@@ -102,6 +103,7 @@ const entrants = {
   'verify without a quota': { build: 'dist', script: `../../${dist}`, request: verify('free'), good: allowed },
   'node:http without a quota': { build: 'dist', script: 'servers/verify.mjs', request: verify('free'), good: allowed },
 };
+for (const name of Object.keys(entrants)) if (!name.includes(values.only)) delete entrants[name];
 const prepared = new Map(
   [...new Set(Object.values(entrants).map(({ build }) => build))].map((one) => [one, prepare(one)]),
 );

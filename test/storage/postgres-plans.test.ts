@@ -17,7 +17,7 @@ import { signer } from '../support/signer.js';
 import { postgresKeyStore } from '../support/storage.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 
-const keys = 20_000;
+const keys = Number(process.env['PLAN_KEYS'] ?? 20_000);
 const orgs = 40;
 const limit = 20;
 const now = new Date('2026-01-31T12:00:00Z');
