@@ -4,6 +4,7 @@ import { openServices } from '../../../build/storage/open-storage.js';
 import { readConfig } from '../../../build/config/config.js';
 import { issueCredential } from '../../../build/credentials/issue.js';
 import { newKey } from '../../../build/keys/create.js';
+import { scopes as allScopes } from '../../../build/keys/key.js';
 import { diffDefinitions } from '../../../build/keys/key-diff.js';
 import { aadFor } from '../../../build/keys/protect-secrets.js';
 import { createKeyService } from '../../../build/keys/key-service.js';
@@ -18,6 +19,9 @@ const caller = { ...actor, orgID: undefined, requestID: '' };
 /** Numbers of the keys with a long history, all of the organization `big`. */
 export const keysWithHistory = [0, 2, 4];
 const historyEntries = 100;
+
+/** Also those that a credential has only if they are named. With `router`, other limits would apply. */
+const ownScopes = Object.keys(allScopes).filter((scope) => scope !== 'router');
 
 export const keyIDOf = (/** @type {number} */ n) => `bench-key-${n}`;
 export const hashOf = (/** @type {number} */ n) => createHash('sha256').update(keyIDOf(n)).digest('hex');
@@ -68,8 +72,8 @@ export async function prepare(env, count, kind) {
     };
     return {
       management: await issue('management', undefined),
-      service: await issue('service', undefined),
-      bound: await issue('service', 'big'),
+      service: await issue('service', undefined, ownScopes),
+      bound: await issue('service', 'big', ownScopes),
       router: await issue('service', undefined, ['read', 'router']),
     };
   } finally {

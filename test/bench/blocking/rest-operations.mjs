@@ -1,4 +1,5 @@
 // Generates the most expensive REST requests from the routes and their documented parameters.
+import { nameCursors } from '../../../build/wire/list-cursor.js';
 import { metaDataOf, runID, valuesOfFilter } from './samples.mjs';
 
 const bodyBytes = 256 * 1024;
@@ -12,6 +13,7 @@ const filterNames = {
   api_id: 'apiID',
   expires_before: 'expiresBefore',
   updated_since: 'updatedSince',
+  unused_since: 'unusedSince',
 };
 
 /**
@@ -155,6 +157,13 @@ export function restOperations({ routes, population, maxValues }) {
         return [one('', { path: at(7), statuses: [409], isChange: true })];
       case 'orgKeyUsage':
         return [one('of 400 days', { path: `${at(4)}?from=2025-01-01&to=2026-02-04` })];
+      case 'deliverKey':
+        return [one('')];
+      case 'deliverKeys':
+        return [
+          one('', { path: route.path }),
+          one('from the middle', { path: `${route.path}?after=${nameCursors.encode(population.hashOf(1))}` }),
+        ];
       case 'consumeOrgQuota':
         return [one('', { path: at(4), isChange: true })];
       case 'verifyKeys': {

@@ -40,6 +40,7 @@ const filterValues = {
   apiID: { broad: 'invoices', none: 'absent' },
   expiresBefore: { broad: farFuture, none: farPast },
   updatedSince: { broad: farPast, none: farFuture },
+  unusedSince: { broad: farFuture, none: farPast },
 };
 
 /** @param {string} field @param {unknown} type */
@@ -111,6 +112,8 @@ export function createSamples({ keyIDOf, hashOf, count }) {
     path: () => `/${'a'.repeat(2047)}`,
     proofs: () => undefined,
     at: () => undefined,
+    // The longest range of days.
+    from: () => new Date(Date.now() - 399 * 86_400_000).toISOString().slice(0, 10),
     // The defaults, or values of the shape that varies them.
     ...Object.fromEntries(
       [
@@ -125,6 +128,9 @@ export function createSamples({ keyIDOf, hashOf, count }) {
         'keyHash',
         // The other operations still find the key by its old identifier.
         'overlap',
+        'silence',
+        'to',
+        'orgID',
       ].map((name) => [name, () => undefined]),
     ),
   };
