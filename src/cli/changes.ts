@@ -218,6 +218,7 @@ export function historyEntryToJSON(entry: KeyHistoryEntry): object {
     version: entry.version,
     at: entry.at,
     operation: entry.operation,
+    ...(entry.revertedTo !== undefined && { reverted_to: entry.revertedTo }),
     actor: actorToJSON(entry.actor),
     ...(entry.reason !== undefined && { reason: entry.reason }),
     ...(entry.requestID !== undefined && { request_id: entry.requestID }),
@@ -248,8 +249,9 @@ export function formatNotice({ paint }: OutputFormat, notice: FollowedNotice): s
 /** Formats an entry of a history as a heading and a line for each change. */
 export function formatHistoryEntry(format: OutputFormat, entry: KeyHistoryEntry): string {
   const { paint } = format;
-  const { version, at, operation, actor, quotaUsedBeforeReset, changes } = entry;
-  const heading = `${paint.bold(`version ${version}`)}  ${printable(at)}  ${printable(operation)}`;
+  const { version, at, operation, revertedTo, actor, quotaUsedBeforeReset, changes } = entry;
+  const done = revertedTo === undefined ? operation : `${operation} to version ${revertedTo}`;
+  const heading = `${paint.bold(`version ${version}`)}  ${printable(at)}  ${printable(done)}`;
   const reason = entry.reason === undefined ? '' : `: ${printable(entry.reason)}`;
   const reset =
     quotaUsedBeforeReset === undefined

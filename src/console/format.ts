@@ -7,6 +7,7 @@ const language = 'en';
 const moment = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
 const exactMoment = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'long' });
 const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
+const utcDay = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' });
 const number = new Intl.NumberFormat(language, { maximumFractionDigits: 6 });
 const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
 const list = new Intl.ListFormat(language);
@@ -55,6 +56,11 @@ export function formatExactTime(value: string | Integer): string {
 /** Formats the day of a time. */
 export function formatDay(value: string | Integer): string {
   return formatDate(day, value);
+}
+
+/** Formats the day of a time in UTC. */
+export function formatUTCDay(value: string | Integer): string {
+  return formatDate(utcDay, value);
 }
 
 const periods = [

@@ -16,6 +16,8 @@ import type { KeyNotice } from '../keys/notices.js';
 export interface Loaders {
   /** Keys by hash; undefined for a key that does not exist or is not visible to the caller. */
   readonly orgKeys: DataLoader<string, StoredKey | undefined>;
+  /** As `orgKeys`, with those that are deleted and not yet purged. */
+  readonly remainingKeys: DataLoader<string, StoredKey | undefined>;
   /** Live quotas of keys. */
   readonly quotas: DataLoader<StoredKey, QuotaFigures>;
   /** Ranges of the histories of keys. */
@@ -56,6 +58,10 @@ export function createLoaders(keys: KeyService, caller: () => CallContext): Load
   const options = { cache: false, maxBatchSize };
   return {
     orgKeys: new DataLoader((keyHashes) => keys.orgKeysByHash(caller(), keyHashes), options),
+    remainingKeys: new DataLoader(
+      (keyHashes) => keys.orgKeysByHash(caller(), keyHashes, { includeDeleted: true }),
+      options,
+    ),
     quotas: new DataLoader((storedKeys) => keys.quotasOf(storedKeys), options),
     histories: new DataLoader((requests) => keys.histories(requests, caller().reads), options),
     notices: new DataLoader((storedKeys) => keys.noticesOf(storedKeys), options),

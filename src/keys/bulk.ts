@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode, type Issue } from '../lib/errors.js';
 import { requireScope } from './authorization.js';
+import { patchWithTags, type TagChange } from './bulk-tags.js';
 import type { DefinitionPatch } from './definition/patch.js';
 import type { StoredKey } from './key.js';
 import { entriesOf, positionOfEntry, type KeyFilter } from './key-query.js';
@@ -18,6 +19,8 @@ export const bulkLimit = 200;
 export interface BulkRequest {
   readonly filter: KeyFilter;
   readonly patch: DefinitionPatch;
+  /** Absent if the tags stay, or the patch replaces them. */
+  readonly tags?: TagChange | undefined;
   readonly resetQuota: boolean;
   readonly isDryRun: boolean;
   readonly reason?: string | undefined;
@@ -158,16 +161,18 @@ async function updateItem(
   { ports, patch: patchOne, preview }: BulkUpdateDeps,
   caller: CallContext,
   key: StoredKey,
-  { patch, resetQuota, isDryRun, reason, idempotencyKey }: BulkRequest,
+  { patch: requested, tags, resetQuota, isDryRun, reason, idempotencyKey }: BulkRequest,
 ): Promise<BulkItem> {
   try {
     // A key that changes after the selection may no longer match, and is reported as a conflict.
     const { keyHash, version: expectedVersion } = key;
+    const patch = patchWithTags(key, requested, tags);
     const patchRequest = { keyHash, stored: key, patch, resetQuota, reason, expectedVersion, hasDecimalStrings: true };
     const itemRequest = {
       operation: `${operation}/${keyHash}`,
       idempotencyKey: isDryRun ? undefined : idempotencyKey,
-      body: { patch, resetQuota, reason },
+      // Not the tags of the key, which the first attempt may have changed.
+      body: { patch: requested, resetQuota, reason, tags },
     };
     const change = await runIdempotent<KeyChange>(ports, caller, itemRequest, (receiptOf) =>
       (isDryRun ? preview : patchOne)(caller, { ...patchRequest, receiptOf }),

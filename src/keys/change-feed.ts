@@ -26,9 +26,17 @@ export interface FeedQuery {
   readonly limit: number;
 }
 
+/** Selects a page of changes, the newest first. */
+export interface RecentQuery {
+  /** Undefined reads from the last change. */
+  readonly before: string | undefined;
+  readonly orgID?: string | undefined;
+  readonly limit: number;
+}
+
 /** A page of changes. */
 export interface FeedPage {
-  /** In commit order. */
+  /** In the order in which they were read: that of the commits, or its reverse. */
   readonly events: readonly ChangeEvent[];
   /** Position to continue from. It is past all changes that were scanned, even those that did not match. */
   readonly cursor: string;
@@ -39,6 +47,12 @@ export interface FeedPage {
 export interface ChangeFeed {
   /** @throws {AppError} INVALID when the cursor is not from this service. */
   read(query: FeedQuery): Promise<FeedPage>;
+  /**
+   * Reads what `read` reads, in reverse.
+   *
+   * @throws {AppError} INVALID with the path `after`, the argument of clients, when the cursor is not from this service.
+   */
+  readBack(query: RecentQuery): Promise<FeedPage>;
   /** Returns the cursor of the current end of the feed. */
   latestCursor(): Promise<string>;
   /** Calls `onChange` soon after changes may have been added, by any process. Returns a function that unsubscribes. */

@@ -39,6 +39,8 @@ type WarningsOf = (conditions: ChangeConditions, orgID: string) => readonly Warn
 /** One kind of change. `authorize` and `apply` are pure, because the store may call them again. */
 export interface ChangeCommand<Before extends StoredKey | undefined> extends KeyChangeOptions {
   readonly operation: Operation;
+  /** As in `KeyRevision`. */
+  readonly revertedTo?: number;
   /** The warnings about the definition that the caller sent. */
   readonly warningsOf?: WarningsOf;
   readonly isReset?: boolean;
@@ -77,7 +79,7 @@ export async function executeChange<Before extends StoredKey | undefined>(
   command: ChangeCommand<Before>,
 ): Promise<KeyChange> {
   const { store, externalCounters } = ports;
-  const { operation, expectedVersion, reason, warningsOf, isReset = false } = command;
+  const { operation, revertedTo, expectedVersion, reason, warningsOf, isReset = false } = command;
   const counter = await readCounter(ports, keyHash);
   const isQuotaKnown = counter !== undefined;
   const conditions: ChangeConditions = { at: ports.now(), policies: await ports.policies.current() };
@@ -94,6 +96,7 @@ export async function executeChange<Before extends StoredKey | undefined>(
     const revision = revisionOf(before, next, {
       at,
       operation,
+      revertedTo,
       actor: actorOf(caller),
       reason,
       requestID: caller.requestID,

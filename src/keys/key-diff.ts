@@ -18,7 +18,10 @@ export function diffDefinitions(before: StoredKey | undefined, after: StoredKey)
 export function revisionOf(
   before: StoredKey | undefined,
   after: StoredKey,
-  facts: Pick<KeyRevision, 'at' | 'operation' | 'actor' | 'reason' | 'requestID' | 'quotaUsedBeforeReset'>,
+  facts: Pick<
+    KeyRevision,
+    'at' | 'operation' | 'revertedTo' | 'actor' | 'reason' | 'requestID' | 'quotaUsedBeforeReset'
+  >,
 ): KeyRevision {
   return {
     ...facts,

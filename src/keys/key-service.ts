@@ -31,6 +31,7 @@ import { createPolicyQueries } from './queries/policies.js';
 import { previewKey, type KeyPreview } from './queries/preview-key.js';
 import { createKeyQueries, type KeyReference } from './queries/read-keys.js';
 import { createUseQueries } from './queries/read-use.js';
+import { createRecentChanges } from './queries/recent-changes.js';
 import { verifyKey, verifyKeys, type IdentifiedRequest, type VerifyRequest } from './verify.js';
 
 /** See {@link createKeyService}. */
@@ -152,6 +153,7 @@ export function createKeyService(ports: Ports) {
 
   return {
     ...queries,
+    ...createRecentChanges(ports),
     /**
      * Delivers the changes of one key or of several: see `orgKeyChanges` of change-subscription.ts.
      *
@@ -226,6 +228,9 @@ export function createKeyService(ports: Ports) {
     identifierHashOf,
     /** Returns the rotation of a key that runs now, with the identifier that is going to retire. */
     rotationOf: (key: StoredKey): RunningRotation | undefined => openRotation(ports, key),
+    /** Returns until when a deleted key can be restored; undefined for another key. Soon after, it is purged. */
+    restorableUntil: ({ deleted }: StoredKey): Date | undefined =>
+      deleted && new Date(deleted.getTime() + ports.restoreWindowMs),
     /** Returns the hash of the key of a request for the log; undefined if the identifier or the hash is not valid. */
     tryHashOf(reference: KeyReference): string | undefined {
       try {

@@ -174,6 +174,8 @@ export interface KeyRevision {
   readonly keyHash: string;
   readonly orgID: string;
   readonly operation: Operation;
+  /** For `revert`: the version whose definition was restored. Undefined in entries from before it was recorded. */
+  readonly revertedTo?: number | undefined;
   readonly actor: Actor;
   /** The caller's reason for the change. */
   readonly reason: string | undefined;

@@ -72,6 +72,7 @@ async function prepareRevert(
     expectedVersion,
     reason,
     operation: 'revert',
+    revertedTo: toVersion,
     // If the key was purged and created again meanwhile, the definition belongs to the earlier key.
     authorize: (current) => requireKey(caller, current?.identity === stored.identity ? current : undefined),
     apply: (before, conditions) => applyUpdate(before, update, conditions, secretComparison(ports, keyHash)),

@@ -41,7 +41,7 @@ const maxListedChanges = 500;
 
 /** Creates the message of a history entry, in the names of REST. Like the history of the key, it contains no secret and no key identifier. */
 export function messageOf(entry: KeyRevision): WebhookMessage {
-  const { at, keyHash, orgID, operation, actor, reason, requestID, quotaUsedBeforeReset } = entry;
+  const { at, keyHash, orgID, operation, revertedTo, actor, reason, requestID, quotaUsedBeforeReset } = entry;
   const id = eventIDOf(entry);
   const written = (changes: object) =>
     stringifyJSON({
@@ -52,6 +52,7 @@ export function messageOf(entry: KeyRevision): WebhookMessage {
         org_id: orgID,
         key_hash: keyHash,
         operation,
+        ...(revertedTo !== undefined && { reverted_to: revertedTo }),
         version_before: entry.versionBefore,
         version_after: entry.versionAfter,
         actor: {

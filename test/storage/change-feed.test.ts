@@ -106,6 +106,35 @@ describeEngines('the change feed', (engine) => {
     await expect.poll(() => readAll(feedOf(t), { after: none.cursor })).toStrictEqual(['b 3']);
   });
 
+  it('returns all changes in reverse, page after page, also after a restart', async () => {
+    expect(await feedOf(t).readBack({ before: undefined, limit: 10 })).toMatchObject({ events: [], hasMore: false });
+    await add(t, 'a');
+    await add(t, 'b', 'globex');
+    for (const name of ['a', 'b', 'a']) await change(t, name);
+    const all = ['a 3', 'b 2', 'a 2', 'b 1', 'a 1'];
+    const readBack = async (limit: number, orgID?: string) => {
+      const found: string[] = [];
+      for (let before: string | undefined, hasMore = true; hasMore;) {
+        const page = await feedOf(t).readBack({ before, limit, orgID });
+        found.push(...page.events.map(named));
+        ({ cursor: before, hasMore } = page);
+      }
+      return found;
+    };
+    await until(async () => (await readBack(10)).length === all.length);
+    expect([await readBack(1), await readBack(2), await readBack(5)]).toEqual([all, all, all]);
+    expect(await readBack(1, 'globex')).toEqual(['b 2', 'b 1']);
+    expect(await readBack(1, 'nobody')).toEqual([]);
+    // Both directions have the same cursors.
+    const { cursor } = await feedOf(t).readBack({ before: undefined, limit: 2 });
+    expect(await readAll(feedOf(t), { after: cursor })).toEqual(['a 3']);
+    await t.close();
+    t = await startOwnApp(place.env);
+    const older = await feedOf(t).readBack({ before: cursor, limit: 10 });
+    expect([older.events.map(named), older.hasMore]).toEqual([all.slice(2), false]);
+    await expect(feedOf(t).readBack({ before: 'x', limit: 1 })).rejects.toMatchObject({ code: 'INVALID' });
+  });
+
   it('scans at most a thousand changes per read, and continues from there', async () => {
     const many = Array.from({ length: 1_200 }, (_, index) => aChange(aKey(`other ${index}`, { orgID: 'globex' })));
     for (let from = 0; from < many.length; from += 300) await t.app.services.store.add(many.slice(from, from + 300));

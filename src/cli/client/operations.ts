@@ -121,6 +121,7 @@ export interface KeyHistoryEntry {
   readonly version: number;
   readonly at: string;
   readonly operation: string;
+  readonly revertedTo: number | undefined;
   readonly actor: Actor;
   readonly reason: string | undefined;
   readonly requestID: string | undefined;
@@ -230,7 +231,7 @@ const figures = '{ max used remaining renewsAt }';
 const effect = `${changed} quotaEffect { before ${figures} after ${figures} } warnings { path code message }`;
 const result = `orgKey { keyHash } version ${effect}`;
 const entry =
-  '{ version at operation actor { credentialID label assertedName } reason requestID quotaUsedBeforeReset changes { path kind before after } }';
+  '{ version at operation revertedTo actor { credentialID label assertedName } reason requestID quotaUsedBeforeReset changes { path kind before after } }';
 
 const notice = 'eventID kind at version expiresAt daysBefore threshold quotaUsed quotaMax quotaRenewsAt';
 const usage = '{ from to allowed denied days { day allowed denied } }';
@@ -561,6 +562,7 @@ function toHistoryEntry({
     version: versionAfter,
     at: at.toISOString(),
     operation: made,
+    revertedTo: rest.revertedTo,
     actor,
     reason: rest.reason,
     requestID: requestID || undefined,
@@ -632,6 +634,7 @@ const HistoryEntry = z.object({
   version: z.number(),
   at: z.string(),
   operation: z.string().toLowerCase(),
+  revertedTo: nullable(z.number()),
   actor: ActorResponse,
   reason: nullable(z.string()),
   requestID: nullable(z.string()),

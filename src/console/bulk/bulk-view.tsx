@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { textsOf } from '../edit/allowed-paths.js';
 import type { FormValues } from '../edit/form-values.js';
 import { formatCount, nameOf } from '../format.js';
 import { valueText } from '../keys/filters.js';
@@ -94,9 +95,10 @@ function Change({ target, orgID, back }: ChangeProps) {
   const [tried, setTried] = useState<string>();
   const [suggestions, setSuggestions] = useState(noSuggestions);
   const controller = useRef<AbortController>(undefined);
-  const change = { patch, resetQuota };
+  const { addTags, removeTags, ...fields } = patch;
+  const change = { patch: fields, addTags: [...textsOf(addTags)], removeTags: [...textsOf(removeTags)], resetQuota };
   const serialized = JSON.stringify(change);
-  const isEmpty = Object.keys(patch).length === 0 && !resetQuota;
+  const isEmpty = Object.keys(fields).length + change.addTags.length + change.removeTags.length === 0 && !resetQuota;
   useEffect(() => () => controller.current?.abort(), []);
   useEffect(() => {
     void readSuggestions(client, orgID).then(setSuggestions);
@@ -124,7 +126,7 @@ function Change({ target, orgID, back }: ChangeProps) {
         </header>
         <div class="body stack">
           <FieldsToChange patch={patch} suggestions={suggestions} onChange={setPatch} />
-          {Object.keys(patch).length > 0 && <small>{bulkText.hint}</small>}
+          {Object.keys(fields).length > 0 && <small>{bulkText.hint}</small>}
           <label class="option">
             <input type="checkbox" checked={resetQuota} onChange={() => setResetQuota(!resetQuota)} />
             <span>{bulkText.reset}</span>

@@ -4,6 +4,7 @@ import { ExpiryField } from '../edit/expiry-field.js';
 import { FieldBox, type ControlProps } from '../edit/field.js';
 import { Field } from '../edit/form.js';
 import { withValue, type FormValues } from '../edit/form-values.js';
+import { PoliciesField } from '../edit/policies-field.js';
 import { editText } from '../edit/strings.js';
 import { labelOf } from '../fields.js';
 import { formFields } from '../generated/form-fields.js';
@@ -12,7 +13,7 @@ import type { Suggestions } from '../suggestions.js';
 import { bulkText } from './strings.js';
 
 interface FieldsProps {
-  /** The fields to change. A field that is null is removed from the keys. */
+  /** The fields to change. A field that is null is removed from the keys. `addTags` and `removeTags` change the tags. */
   readonly patch: FormValues;
   readonly suggestions: Suggestions;
   readonly onChange: (patch: FormValues) => void;
@@ -20,7 +21,8 @@ interface FieldsProps {
 
 /** Fields that have one control with another one. */
 const partners: Readonly<Record<string, string>> = { rate: 'per', quotaMax: 'quotaRenewalRate' };
-const first = ['isInactive', 'expires', 'rate', 'quotaMax', 'applyPolicies', 'tags'];
+const tagChanges = ['addTags', 'removeTags'];
+const first = ['isInactive', 'expires', 'rate', 'quotaMax', 'applyPolicies', ...tagChanges, 'tags'];
 const hidden = new Set([...first, ...Object.values(partners), 'alias']);
 
 /** The names of the fields that can be changed in many keys, those that people change first. */
@@ -32,6 +34,9 @@ const names: readonly string[] = [
 /** Lets the user add the fields to change, each with its control. */
 export function FieldsToChange({ patch, suggestions, onChange }: FieldsProps) {
   const chosen = names.filter((name) => name in patch);
+  // Tags are replaced, or added and removed.
+  const isExcluded = (name: string) =>
+    name === 'tags' ? tagChanges.some((one) => one in patch) : tagChanges.includes(name) && 'tags' in patch;
   const add = (name: string) => {
     const partner = partners[name];
     onChange({ ...patch, [name]: null, ...(partner !== undefined && { [partner]: null }) });
@@ -58,7 +63,7 @@ export function FieldsToChange({ patch, suggestions, onChange }: FieldsProps) {
         <select value="" onChange={({ currentTarget }) => add(currentTarget.value)}>
           <option value="">{bulkText.choose}</option>
           {names
-            .filter((name) => !(name in patch))
+            .filter((name) => !(name in patch) && !isExcluded(name))
             .map((name) => (
               <option key={name} value={name}>
                 {labelOf(name)}
@@ -76,14 +81,14 @@ function Control({ name, patch, suggestions, onChange }: FieldsProps & { readonl
   const change: ControlProps['onChange'] = (changes) =>
     onChange({ ...patch, ...Object.fromEntries(Object.entries(changes).map(([key, value]) => [key, value ?? null])) });
   const control: ControlProps = { values, issues: [], onChange: change };
-  const chips = (texts: typeof editText.tags | typeof editText.policies, known: readonly string[]) => (
-    <FieldBox label={texts.label} names={[name]} issues={[]}>
+  const tags = (texts: Readonly<Record<'label' | 'hint' | 'add', string>>) => (
+    <FieldBox label={texts.label} hint={texts.hint} names={[name]} issues={[]}>
       <Chips
         label={texts.label}
         path={name}
         add={texts.add}
         values={Array.isArray(patch[name]) ? patch[name].map(String) : []}
-        suggestions={known}
+        suggestions={suggestions.tags}
         onChange={(next) => change({ [name]: next })}
       />
     </FieldBox>
@@ -121,9 +126,13 @@ function Control({ name, patch, suggestions, onChange }: FieldsProps & { readonl
         />
       );
     case 'applyPolicies':
-      return chips(editText.policies, suggestions.policies);
+      return <PoliciesField {...control} suggestions={suggestions} />;
+    case 'addTags':
+      return tags(editText.addTags);
+    case 'removeTags':
+      return tags(editText.removeTags);
     case 'tags':
-      return chips(editText.tags, suggestions.tags);
+      return tags({ ...editText.tags, hint: bulkText.replaces });
     default:
       return <Other name={name} patch={patch} onChange={change} />;
   }

@@ -11,8 +11,11 @@ import { nameOf, shortHash } from '../format.js';
 import { text } from '../strings.js';
 import { required } from '../results.js';
 
-/** A change of many keys: the fields to set, or to remove if they are null, and whether to reset the quotas. */
-export interface BulkChange {
+/**
+ * A change of many keys: the fields to set, or to remove if they are null, the tags to add and to remove, and whether to
+ * reset the quotas.
+ */
+export interface BulkChange extends Pick<UpdateOrgKeysMutationVariables, 'addTags' | 'removeTags'> {
   readonly patch: FormValues;
   readonly resetQuota: boolean;
 }

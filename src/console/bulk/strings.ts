@@ -13,6 +13,7 @@ export const bulkText = {
   choose: 'Add a field …',
   remove: (field: string) => `Do not change ${field}`,
   hint: 'A field that you leave empty is removed from the keys. All other fields stay as they are.',
+  replaces: 'All tags that the keys have are replaced by these.',
   reset: 'Also reset the quotas: counted requests become 0',
   dryRun: 'Try it (dry run)',
   apply: (count: string) => `Apply to ${count}`,

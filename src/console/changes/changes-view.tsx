@@ -1,13 +1,11 @@
-import { Fragment } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import {
-  LastChangesDocument,
   OrganizationsDocument,
-  type EntryFragment,
-  type NoticeFragment,
-  type OrgKeyState,
+  OrgKeyChangesDocument,
+  type Client,
+  type OrgKeyChangesQuery,
 } from '../../client/client.js';
-import { nameOf } from '../format.js';
+import { nameOf, shortHash } from '../format.js';
 import { Entry } from '../key/activity.js';
 import { Notice } from '../key/notices.js';
 import { keyAddress } from '../key-address.js';
@@ -24,83 +22,88 @@ import { useAction, useLoad } from '../use-load.js';
 import { changesText } from './strings.js';
 
 const pageSize = 30;
-const allStates: OrgKeyState[] = ['ACTIVE', 'INACTIVE', 'EXPIRED', 'DELETED'];
+/** A page without a change may still have a next one: requests for one page. */
+const maxRequests = 10;
 
-/** The last change of a key. */
-interface LastChange {
-  readonly keyHash: string;
-  readonly orgID: string;
-  readonly name: string;
-  readonly entry: EntryFragment;
-  /** The newest notice about the key, if it is newer than the change. */
-  readonly notice: NoticeFragment | undefined;
+type Event = NonNullable<NonNullable<NonNullable<OrgKeyChangesQuery['orgKeyChanges']>['edges']>[number]>['node'];
+/** A change of a key, or a notice about it. */
+type Item = Extract<Event, { readonly __typename: 'OrgKeyChanged' | 'OrgKeyNoticed' }>;
+
+/** Changes without a gap, the newest first. */
+interface Feed {
+  readonly orgID: string | undefined;
+  readonly items: readonly Item[];
+  /** The cursor after which older ones follow; undefined if there are none. */
+  readonly next: string | undefined;
 }
 
-/** The last changes of all keys, with notices that are newer, or of those of one organization. */
+/** Reads the newest changes, or those before a cursor. */
+async function readFeed(client: Client, orgID: string | undefined, after: string | null, signal?: AbortSignal) {
+  let next = after;
+  for (let requests = 1; ; requests += 1) {
+    const variables = { orgID: orgID ?? null, first: pageSize, after: next };
+    const { data, errors } = await client.send(OrgKeyChangesDocument, variables, { signal });
+    const { edges, pageInfo } = required(data.orgKeyChanges, errors, text.notFound);
+    const items = (edges ?? []).flatMap((edge): Item[] => {
+      const node = edge?.node;
+      return node && node.__typename !== 'KeyFeedCheckpoint' ? [node] : [];
+    });
+    next = pageInfo.endCursor;
+    const isLast = !pageInfo.hasNextPage || next === null;
+    if (isLast || items.length > 0 || requests === maxRequests) {
+      return { orgID, items, next: isLast ? undefined : (next ?? undefined) } satisfies Feed;
+    }
+  }
+}
+
+/** Puts the newest changes before those that are shown already, unless there is a gap between them. */
+function withNewest(newest: Feed, shown: Feed | undefined): Feed {
+  if (!shown || shown.orgID !== newest.orgID) return newest;
+  const cursors = new Set(newest.items.map(({ cursor }) => cursor));
+  const older = shown.items.filter(({ cursor }) => !cursors.has(cursor));
+  const hasGap = older.length === shown.items.length && newest.next !== undefined;
+  return hasGap ? newest : { ...shown, items: [...newest.items, ...older] };
+}
+
+/** The changes of all keys and notices about them, or of those of one organization. */
 export function ChangesView() {
   const client = useClient('service');
   const { searchParams } = useAddress();
   const orgID = searchParams.get('org') ?? undefined;
-  const read = async (after: string | null, signal?: AbortSignal) => {
-    const filter = { states: allStates, ...(orgID !== undefined && { orgID }) };
-    const { data, errors } = await client.send(LastChangesDocument, { filter, first: pageSize, after }, { signal });
-    const { edges, pageInfo } = required(data.orgKeys, errors, text.notFound);
-    const changes = (edges ?? []).flatMap((edge): LastChange[] => {
-      const entry = edge?.node?.history?.edges?.[0]?.node;
-      if (!edge?.node || !entry) return [];
-      const { keyHash, orgID, notices } = edge.node;
-      const notice = notices?.find(({ at }) => Date.parse(at) > Date.parse(entry.at));
-      return [{ keyHash, orgID, name: nameOf(edge.node), entry, notice }];
-    });
-    return { changes, pageInfo };
-  };
-  const first = useLoad((signal) => read(null, signal), [client, orgID]);
-  const [older, setOlder] = useState<readonly Awaited<ReturnType<typeof read>>[]>([]);
-  useEffect(() => setOlder([]), [first.data]);
-  const last = older.at(-1) ?? first.data;
+  const first = useLoad((signal) => readFeed(client, orgID, null, signal), [client, orgID]);
+  const [feed, setFeed] = useState<Feed>();
+  useEffect(() => {
+    if (first.data) setFeed(withNewest.bind(undefined, first.data));
+  }, [first.data]);
   const more = useAction(async () => {
-    const page = await read(last?.pageInfo.endCursor ?? null);
-    setOlder((pages) => [...pages, page]);
+    if (feed?.next === undefined) return;
+    const older = await readFeed(client, feed.orgID, feed.next);
+    setFeed((shown) => shown && { ...older, items: [...shown.items, ...older.items] });
   });
   useFollow({ orgID }, first.reload);
-  const seen = new Set<string>();
-  const changes = [...(first.data?.changes ?? []), ...older.flatMap((page) => page.changes)].filter(({ keyHash }) => {
-    const isNew = !seen.has(keyHash);
-    seen.add(keyHash);
-    return isNew;
-  });
+  const items = feed?.items ?? [];
   return (
     <>
       <PageHead
         title={text.nav.changes}
-        actions={<OrganizationChoice orgID={orgID} shown={changes.map((change) => change.orgID)} />}
+        actions={<OrganizationChoice orgID={orgID} shown={items.flatMap((item) => item.orgID ?? [])} />}
       >
         {changesText.hint}
       </PageHead>
       <Problem error={first.error ?? more.error} retry={first.reload} />
-      {first.data && changes.length === 0 && (
+      {feed && items.length === 0 && feed.next === undefined && (
         <Empty title={changesText.empty}>
           <p>{changesText.emptyHint}</p>
         </Empty>
       )}
-      {changes.length > 0 && (
+      {(items.length > 0 || feed?.next !== undefined) && (
         <section class="panel" aria-label={changesText.feed}>
           <ol class="feed">
-            {changes.map(({ keyHash, name, orgID: owner, entry, notice }) => {
-              const subject = (
-                <>
-                  <Link to={keyAddress(keyHash)}>{name}</Link> <small>{owner}</small>
-                </>
-              );
-              return (
-                <Fragment key={keyHash}>
-                  {notice && <Notice notice={notice} subject={subject} />}
-                  <Entry entry={entry} subject={subject} />
-                </Fragment>
-              );
-            })}
+            {items.map((item) => (
+              <FeedItem key={item.cursor} item={item} />
+            ))}
           </ol>
-          {last?.pageInfo.hasNextPage && (
+          {feed?.next !== undefined && (
             <div class="body">
               <Button disabled={more.isRunning} onClick={() => void more.run()}>
                 {changesText.older}
@@ -111,6 +114,24 @@ export function ChangesView() {
       )}
     </>
   );
+}
+
+/** One change or notice, with the key that it is about. A purged key has no page. */
+function FeedItem({ item }: { readonly item: Item }) {
+  const { keyHash, orgID, key } = item;
+  if (keyHash === null) return <li class="issue">{changesText.damaged}</li>;
+  const subject = (
+    <>
+      {key ? (
+        <Link to={keyAddress(keyHash)}>{nameOf({ keyHash, definition: key.definition })}</Link>
+      ) : (
+        <span title={keyHash}>{shortHash(keyHash)}</span>
+      )}{' '}
+      <small>{orgID}</small>
+    </>
+  );
+  if (item.__typename === 'OrgKeyNoticed') return <Notice notice={item.notice} subject={subject} />;
+  return item.entry && <Entry entry={item.entry} subject={subject} />;
 }
 
 interface OrganizationChoiceProps {

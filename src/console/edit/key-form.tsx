@@ -14,6 +14,7 @@ import { FieldBox, type ControlProps } from './field.js';
 import { Form, isWithin } from './form.js';
 import { withValue, type FormValues } from './form-values.js';
 import { editText } from './strings.js';
+import { PoliciesField } from './policies-field.js';
 import { advancedFields } from './topics.js';
 
 interface KeyFormProps {
@@ -31,6 +32,7 @@ interface KeyFormProps {
 }
 
 const month = 2_592_000;
+const delayMs = 250;
 
 /** The fields of a definition: those that people change first, and all others by topic. */
 export function KeyForm({
@@ -46,7 +48,15 @@ export function KeyForm({
   const id = useId();
   const [suggestions, setSuggestions] = useState(noSuggestions);
   useEffect(() => {
-    void readSuggestions(client, orgID).then(setSuggestions);
+    let isCurrent = true;
+    // Not for each letter of an organization that is typed.
+    const timer = setTimeout(() => {
+      void readSuggestions(client, orgID).then((found) => isCurrent && setSuggestions(found));
+    }, delayMs);
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
   }, [client, orgID]);
   const change: ControlProps['onChange'] = (changes) =>
     onChange(Object.entries(changes).reduce((next, [name, value]) => withValue(next, name, value), values));
@@ -103,21 +113,7 @@ export function KeyForm({
           defaultPeriod={month}
           hint={governedHint(policyOf('quotaMax')) ?? usedHint(used)}
         />
-        <FieldBox
-          label={editText.policies.label}
-          hint={editText.policies.hint}
-          names={['applyPolicies']}
-          issues={issues}
-        >
-          <Chips
-            label={editText.policies.label}
-            path="applyPolicies"
-            add={editText.policies.add}
-            values={textsOf(values['applyPolicies'])}
-            suggestions={suggestions.policies}
-            onChange={(applyPolicies) => change({ applyPolicies })}
-          />
-        </FieldBox>
+        <PoliciesField {...control} suggestions={suggestions} />
         <AccessField {...control} apis={suggestions.apis} />
         <FieldBox label={editText.tags.label} hint={editText.tags.hint} names={['tags']} issues={issues}>
           <Chips

@@ -39,8 +39,18 @@ export const editText = {
   },
   governed: (policyID: string) =>
     `The policy ${policyID} decides. The value here has no effect while the key names it.`,
-  policies: { label: 'Policies', hint: 'Applied by the gateway in this order.', add: 'Add a policy' },
+  policies: {
+    label: 'Policies',
+    hint: 'Applied by the gateway in this order.',
+    add: 'Add a policy',
+    unknown: (names: string, count: number) =>
+      count === 1
+        ? `No policy ${names} is imported. Access decisions deny the key until it is.`
+        : `No policies ${names} are imported. Access decisions deny the key until they are.`,
+  },
   tags: { label: 'Tags', hint: 'To find the key and its traffic.', add: 'Add a tag' },
+  addTags: { label: 'Add tags', hint: 'The keys keep the tags that they have.', add: 'Add a tag' },
+  removeTags: { label: 'Remove tags', hint: 'From the keys that have them.', add: 'Tag to remove' },
   removeChip: (value: string, field: string) => `Remove ${value} from ${field}`,
   access: {
     label: 'Access',

@@ -78,13 +78,14 @@ interface EntryProps {
 
 /** One change in a feed: who did what, when, why, and the values before and after. */
 export function Entry({ entry, subject, children }: EntryProps) {
-  const { version, operation, at, actor, reason, quotaUsedBeforeReset, changes } = entry;
+  const { version, operation, revertedTo, at, actor, reason, quotaUsedBeforeReset, changes } = entry;
   const isFirst = operation === 'CREATE' || operation === 'IMPORT';
   return (
     <li data-version={version}>
       <div class="what">
         <b>{whoOf(actor)}</b> {texts.operations[operation]}{' '}
         {subject ?? (operation === 'UPDATE' ? whatOf(changes) : texts.key)}
+        {revertedTo !== null && ` ${texts.toVersion(revertedTo)}`}
       </div>
       <div class="when">
         <small>

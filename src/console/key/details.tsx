@@ -7,7 +7,7 @@ const texts = keyText.details;
 
 /** What identifies the key for other tools, and its times. */
 export function Details({ found }: SectionProps) {
-  const { keyHash, id, createdAt, updatedAt, deletedAt, version } = found;
+  const { keyHash, id, createdAt, updatedAt, deletedAt, restorableUntil, version } = found;
   return (
     <section class="panel" aria-labelledby="details">
       <header>
@@ -23,6 +23,12 @@ export function Details({ found }: SectionProps) {
             <>
               <dt>{texts.deleted}</dt>
               <dd>{formatTime(deletedAt)}</dd>
+            </>
+          )}
+          {restorableUntil !== null && (
+            <>
+              <dt>{texts.purged}</dt>
+              <dd>{texts.purgedAfter(formatTime(restorableUntil))}</dd>
             </>
           )}
           <dt>{texts.version}</dt>

@@ -1,5 +1,6 @@
 import { OrgKeyUsageDocument, type Client, type OrgKeyUsageQuery } from '../../client/client.js';
-import { formatInteger } from '../format.js';
+import { formatInteger, formatUTCDay } from '../format.js';
+import { Chart } from '../parts/chart.js';
 import { Problem } from '../parts/problem.js';
 import { Ago } from '../parts/time.js';
 import { required } from '../results.js';
@@ -49,37 +50,45 @@ export function UseByDay({ found: { keyHash } }: SectionProps) {
   );
 }
 
-const height = 120;
-
 /** A bar for each day, and a table of the days that have requests. */
 function Days({ usage }: { readonly usage: NonNullable<Used['usage']> }) {
   const allowed = formatInteger(usage.allowed);
   const denied = formatInteger(usage.denied);
   if (usage.days.length === 0) return <p>{texts.none}</p>;
   const last = Date.parse(usage.to);
-  const top = Math.max(...usage.days.map((one) => Number(one.allowed) + Number(one.denied)));
-  const bars = usage.days.map((one) => {
-    const index = shownDays - 1 - Math.round((last - Date.parse(one.day)) / dayMs);
-    const [good, bad] = [(Number(one.allowed) / top) * height, (Number(one.denied) / top) * height];
-    return { ...one, x: index * 10, good, bad };
-  });
+  const dayBefore = (days: number) => formatUTCDay((last - days * dayMs) / 1000);
+  const sums = usage.days.map((one) => Number(one.allowed) + Number(one.denied));
   return (
     <>
       <p class="figures">{texts.sums(allowed, denied)}</p>
-      <svg
-        class="chart days"
-        viewBox={`0 0 ${shownDays * 10} ${height}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={texts.chart(allowed, denied)}
+      <Chart
+        title={texts.chartTitle}
+        description={texts.chart(allowed, denied)}
+        max={Math.max(...sums)}
+        labels={[dayBefore(shownDays - 1), dayBefore((shownDays - 1) / 2), dayBefore(0)]}
+        legend={
+          <>
+            <li class="allowed">{texts.allowed}</li>
+            <li class="denied">{texts.denied}</li>
+          </>
+        }
       >
-        {bars.map(({ day, x, good, bad }) => (
-          <g key={day}>
-            <rect class="allowed" x={x + 1} y={height - good} width="8" height={good} />
-            <rect class="denied" x={x + 1} y={height - good - bad} width="8" height={bad} />
-          </g>
-        ))}
-      </svg>
+        {({ x, y }) =>
+          usage.days.map((one, index) => {
+            const day = shownDays - 1 - Math.round((last - Date.parse(one.day)) / dayMs);
+            const width = (x(1) - x(0)) / shownDays;
+            const left = x(0) + day * width + 1;
+            const [sum = 0, good] = [sums[index], Number(one.allowed)];
+            return (
+              <g key={one.day}>
+                <title>{texts.bar(one.day, formatInteger(one.allowed), formatInteger(one.denied))}</title>
+                <rect class="allowed" x={left} y={y(good)} width={width - 2} height={y(0) - y(good)} />
+                <rect class="denied" x={left} y={y(sum)} width={width - 2} height={y(good) - y(sum)} />
+              </g>
+            );
+          })
+        }
+      </Chart>
       <details>
         <summary>{texts.table}</summary>
         <table>

@@ -10,7 +10,10 @@ export interface Meaning {
 const maxOfEach = 4;
 
 /** The meanings of a text, the most probable first. */
-export function meaningsOf(typed: string, { organizations, tags, policies, apis }: Suggestions): readonly Meaning[] {
+export function meaningsOf(
+  typed: string,
+  { organizations, tags, policies, apis }: Omit<Suggestions, 'arePoliciesKnown'>,
+): readonly Meaning[] {
   const value = typed.trim();
   if (value === '') return [];
   if (/^[0-9a-f]{64}$/i.test(value)) return [{ kind: 'hash', value: value.toLowerCase() }];

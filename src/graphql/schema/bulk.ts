@@ -1,5 +1,6 @@
 import type { InputShapeFromFields } from '@pothos/core';
 import { bulkLimit, type BulkItem, type BulkRequest, type BulkResult } from '../../keys/bulk.js';
+import { tagChangeOf } from '../../keys/bulk-tags.js';
 import type { DefinitionPatch } from '../../keys/definition/patch.js';
 import type { KeyFilter } from '../../keys/key-query.js';
 import { AppError } from '../../lib/errors.js';
@@ -108,7 +109,12 @@ const bulkArgs = {
  *
  * @throws {AppError} INVALID when `first` is below 1 or `after` is not a cursor of this list.
  */
-function toBulkRequest(args: BulkArgs, patch: DefinitionPatch, resetQuota: boolean): BulkRequest {
+function toBulkRequest(
+  args: BulkArgs,
+  patch: DefinitionPatch,
+  resetQuota: boolean,
+  tags?: BulkRequest['tags'],
+): BulkRequest {
   const filter = toKeyFilter(args.filter);
   return {
     filter,
@@ -118,6 +124,7 @@ function toBulkRequest(args: BulkArgs, patch: DefinitionPatch, resetQuota: boole
     reason: args.reason ?? undefined,
     idempotencyKey: args.idempotencyKey ?? undefined,
     page: pageOf(args, filter),
+    tags,
   };
 }
 
@@ -152,10 +159,17 @@ builder.mutationField('updateOrgKeys', (t) =>
         required: true,
         description: 'The fields to set. Null removes a field; omitted fields are kept.',
       }),
+      addTags: t.arg.stringList({
+        description:
+          'Tags to add to those that each key has. Omit `tags` from the patch, which replaces all. Example: ["production"].',
+      }),
+      removeTags: t.arg.stringList({ description: 'Tags to remove from each key that has them.' }),
       resetQuota: t.arg.boolean({ defaultValue: false, description: 'Whether to reset the live quota of each key.' }),
     },
-    resolve: (caller, { patch, resetQuota, ...args }, { keys }) =>
-      keys.updateOrgKeys(caller, toBulkRequest(args, patch, resetQuota ?? false)),
+    resolve: (caller, { patch, resetQuota, addTags, removeTags, ...args }, { keys }) => {
+      const tags = tagChangeOf({ addTags, removeTags }, patch);
+      return keys.updateOrgKeys(caller, toBulkRequest(args, patch, resetQuota ?? false, tags));
+    },
   }),
 );
 

@@ -1,11 +1,13 @@
 import type { SubscribedChange } from '../../keys/queries/change-subscription.js';
 import { AppError } from '../../lib/errors.js';
+import type { Loaders } from '../dataloaders.js';
 import { optionalReferenceFrom, withoutNulls } from './arguments.js';
 import { builder } from './builder.js';
 import { DeliveredKeyType } from './deliver.js';
 import { KeyHistoryEntry } from './history.js';
 import { OrgKey } from './key.js';
 import { KeyNoticeType } from './notice.js';
+import { forwardRange } from './pagination.js';
 
 /**
  * The history entry of a change.
@@ -66,10 +68,11 @@ builder.objectRef<SubscribedChange>('OrgKeyChanged').implement({
       type: OrgKey,
       nullable: true,
       description:
-        'The key as it is now, which can be newer than the change. Null if it is deleted or an error is returned.',
-      resolve: (event, _, { loaders }) => {
+        'The key as it is now, which can be newer than the change. Null if it is deleted, unless `includeDeleted` is true, if it is purged, or if an error is returned.',
+      args: keyArgs,
+      resolve: (event, args, { loaders }) => {
         const entry = requireEntry(event);
-        return entry && loaders.orgKeys.load(entry.keyHash);
+        return entry && loadKey(entry.keyHash, args, loaders);
       },
     }),
     delivered: t.field({
@@ -84,6 +87,22 @@ builder.objectRef<SubscribedChange>('OrgKeyChanged').implement({
     }),
   }),
 });
+
+/** The argument of the keys of events. */
+const keyArgs = builder.args((t) => ({
+  includeDeleted: t.boolean({
+    defaultValue: false,
+    description: 'Whether to return a deleted key too, until it is purged.',
+  }),
+}));
+
+interface KeyArgs {
+  readonly includeDeleted?: boolean | null | undefined;
+}
+
+function loadKey(keyHash: string, { includeDeleted }: KeyArgs, { orgKeys, remainingKeys }: Loaders) {
+  return (includeDeleted === true ? remainingKeys : orgKeys).load(keyHash);
+}
 
 /** The notice of an event that was resolved to this type. */
 function noticeOf({ notice }: SubscribedChange): NonNullable<SubscribedChange['notice']> {
@@ -111,8 +130,9 @@ builder.objectRef<SubscribedChange>('OrgKeyNoticed').implement({
     key: t.field({
       type: OrgKey,
       nullable: true,
-      description: 'The key as it is now. Null if it is deleted or purged.',
-      resolve: (event, _, { loaders }) => loaders.orgKeys.load(noticeOf(event).keyHash),
+      description: 'The key as it is now. Null if it is deleted, unless `includeDeleted` is true, or if it is purged.',
+      args: keyArgs,
+      resolve: (event, args, { loaders }) => loadKey(noticeOf(event).keyHash, args, loaders),
     }),
     delivered: t.field({
       type: DeliveredKeyType,
@@ -124,6 +144,44 @@ builder.objectRef<SubscribedChange>('OrgKeyNoticed').implement({
     }),
   }),
 });
+
+builder.queryField('orgKeyChanges', (t) =>
+  t.connection(
+    {
+      type: OrgKeyEvent,
+      nullable: true,
+      description:
+        'Lists the changes of all keys, and notices about them, newest first. A purge removes those of a key. The cursors are those of `orgKeyChanged`: follow with `after: "…"` to receive what comes after a change. One request looks at 10,000 changes: a page can have fewer items than `first`, even none, and still have a next page, after its `endCursor`. Only forwards, with `first` and `after`. Requires a service credential. Null if an error is returned. Errors: INVALID if a page size or a cursor is not valid.',
+      credential: 'service',
+      args: {
+        orgID: t.arg.string({
+          description:
+            'Lists only changes of keys of this organization. Default: all organizations that the credential can see. Example: acme.',
+        }),
+      },
+      resolve: async (caller, { orgID, ...args }, { keys }) => {
+        const { limit, after } = forwardRange(args);
+        const { changes, end, hasNext } = await keys.recentChanges(caller, {
+          orgID: orgID ?? undefined,
+          limit,
+          after,
+        });
+        const edges = changes.map((change) => ({ cursor: change.cursor, node: change }));
+        return {
+          edges,
+          pageInfo: {
+            hasNextPage: hasNext,
+            hasPreviousPage: after !== undefined,
+            startCursor: edges[0]?.cursor ?? null,
+            endCursor: end ?? null,
+          },
+        };
+      },
+    },
+    { name: 'OrgKeyEventConnection', description: 'A page of changes and notices.' },
+    { name: 'OrgKeyEventEdge', description: 'A change or a notice, and its cursor.' },
+  ),
+);
 
 builder.subscriptionField('orgKeyChanged', (t) =>
   t.field({

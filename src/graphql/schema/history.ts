@@ -39,6 +39,12 @@ export const KeyHistoryEntry = builder.objectRef<KeyRevision>('KeyHistoryEntry')
       resolve: ({ at }) => at.toISOString(),
     }),
     operation: t.expose('operation', { type: OperationType, description: 'The operation that changed the key.' }),
+    revertedTo: t.int({
+      nullable: true,
+      description:
+        'For REVERT: the version whose definition was restored. Null for other operations, and for reverts from before it was recorded.',
+      resolve: ({ revertedTo }) => revertedTo,
+    }),
     actor: t.expose('actor', { type: KeyActor, description: 'Who made the change.' }),
     reason: t.string({
       nullable: true,

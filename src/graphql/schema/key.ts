@@ -84,6 +84,13 @@ builder.node(OrgKey, {
       description: 'When the key was deleted. Null if it is not deleted.',
       resolve: ({ deleted }) => deleted?.toISOString(),
     }),
+    restorableUntil: t.field({
+      type: 'KeyDateTime',
+      nullable: true,
+      description:
+        'Until when the deleted key can be restored. Soon after, it is removed with its history. Null if it is not deleted.',
+      resolve: (key, _, { keys }) => keys.restorableUntil(key)?.toISOString(),
+    }),
     definition: t.field({
       type: KeyDefinition,
       nullable: true,

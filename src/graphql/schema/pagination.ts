@@ -80,3 +80,26 @@ function validatePageSize({ first, last }: DefaultConnectionArguments): Issue[] 
   }
   return issues;
 }
+
+/**
+ * Returns the range of a list that is read forwards only.
+ *
+ * @throws {AppError} INVALID for `last`, `before` or a negative size.
+ */
+export function forwardRange({ first, after, last, before }: DefaultConnectionArguments) {
+  const backwards = Object.entries({ last, before }).flatMap(([name, value]) =>
+    value === null || value === undefined
+      ? []
+      : [{ path: [name], code: 'MALFORMED_ARGUMENT' as const, message: 'must be omitted: the list is read forwards' }],
+  );
+  const negative =
+    typeof first === 'number' && first < 0
+      ? [{ path: ['first'], code: 'OUT_OF_RANGE' as const, message: 'must not be negative' }]
+      : [];
+  const issues = [...backwards, ...negative];
+  if (issues.length > 0) throw new AppError('INVALID', 'The page is not valid.', { issues });
+  return {
+    limit: Math.min(first ?? pageSizes.defaultSize, pageSizes.maxSize),
+    after: after ?? undefined,
+  };
+}

@@ -1,11 +1,9 @@
-import type { DefaultConnectionArguments } from '@pothos/plugin-relay';
 import type { PolicyImpact } from '../../keys/queries/policies.js';
-import { AppError } from '../../lib/errors.js';
 import { nameCursors } from '../../wire/list-cursor.js';
 import { builder } from './builder.js';
 import { KeyFieldChange } from './definition.js';
 import { OrgKey } from './key.js';
-import { pageSizes } from './pagination.js';
+import { forwardRange } from './pagination.js';
 import { KeyPolicyInput, parsePolicyArgument } from './policy-input.js';
 
 const KeyPolicyImpact = builder.objectRef<PolicyImpact>('KeyPolicyImpact').implement({
@@ -30,7 +28,8 @@ builder.queryField('impactOfPolicy', (t) =>
       credential: 'service',
       args: { policy: t.arg({ type: KeyPolicyInput, required: true, description: 'The policy to store.' }) },
       resolve: async (caller, { policy, ...args }, { keys }) => {
-        const { limit, after } = forwardRange(args);
+        const { limit, after: cursor } = forwardRange(args);
+        const after = cursor === undefined ? undefined : nameCursors.decode(cursor, 'after');
         const page = await keys.impactOfPolicy(caller, parsePolicyArgument(['policy'], policy), { limit, after });
         const edges = page.impacts.map((impact) => ({ cursor: nameCursors.encode(impact.key.keyHash), node: impact }));
         return {
@@ -49,21 +48,3 @@ builder.queryField('impactOfPolicy', (t) =>
     { name: 'KeyPolicyImpactEdge', description: 'A key that would change, and its cursor.' },
   ),
 );
-
-function forwardRange({ first, after, last, before }: DefaultConnectionArguments) {
-  const backwards = Object.entries({ last, before }).flatMap(([name, value]) =>
-    value === null || value === undefined
-      ? []
-      : [{ path: [name], code: 'MALFORMED_ARGUMENT', message: 'must be omitted: the list is read forwards' }],
-  );
-  const negative =
-    typeof first === 'number' && first < 0
-      ? [{ path: ['first'], code: 'OUT_OF_RANGE', message: 'must not be negative' }]
-      : [];
-  const issues = [...backwards, ...negative];
-  if (issues.length > 0) throw new AppError('INVALID', 'The page is not valid.', { issues });
-  return {
-    limit: Math.min(first ?? pageSizes.defaultSize, pageSizes.maxSize),
-    after: after === null || after === undefined ? undefined : nameCursors.decode(after, 'after'),
-  };
-}

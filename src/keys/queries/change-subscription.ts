@@ -1,6 +1,6 @@
 import type { ChangeEvent, ChangeFeed, FeedPage } from '../change-feed.js';
 import { requireScope } from '../authorization.js';
-import type { CallContext, Ports } from '../ports.js';
+import type { CallContext } from '../ports.js';
 import type { KeyRevision } from '../key.js';
 import type { KeyNotice } from '../notices.js';
 
@@ -21,13 +21,24 @@ export interface SubscribedChange {
   readonly isUnreadable?: boolean;
 }
 
+/** The change of an event of the feed. */
+export function subscribedChange({ cursor, entry, notice }: ChangeEvent): SubscribedChange {
+  return { cursor, entry, notice, isUnreadable: !entry && !notice };
+}
+
+/** What a subscription needs of the feed. */
+type SubscribedFeed = Omit<ChangeFeed, 'readBack'>;
+
 /** Bounds the memory that a slow subscriber holds. */
 const pageSize = 25;
 /** Interval of checkpoints while no change matches. */
 const defaultCheckpointMs = 30_000;
 
 /** Subscriptions to changes. A caller that is bound to an organization receives changes of that organization only. */
-export function createChangeSubscriptions({ feed }: Pick<Ports, 'feed'>, checkpointMs = defaultCheckpointMs) {
+export function createChangeSubscriptions(
+  { feed }: { readonly feed: SubscribedFeed },
+  checkpointMs = defaultCheckpointMs,
+) {
   const tail = createSharedTail(feed);
 
   /**
@@ -73,8 +84,7 @@ export function createChangeSubscriptions({ feed }: Pick<Ports, 'feed'>, checkpo
         if (after === undefined) yield { cursor: (deliveredCursor = first.cursor), entry: undefined };
         for (let page = first; !signal.aborted;) {
           for (const event of page.events) {
-            const { cursor, entry, notice } = event;
-            yield { cursor, entry, notice, isUnreadable: !entry && !notice };
+            yield subscribedChange(event);
             if (signal.aborted) return;
             deliveredCursor = event.cursor;
             lastDelivery = performance.now();
@@ -141,7 +151,7 @@ function createWakeUp(signal: AbortSignal) {
 const maxCachedPages = 16;
 
 /** The end of the feed, where most subscribers are: each page is read once for all of them. */
-function createSharedTail(feed: ChangeFeed) {
+function createSharedTail(feed: SubscribedFeed) {
   const subscribers = new Set<() => void>();
   const pages = new Map<string, Promise<FeedPage>>();
   let unsubscribe: () => void = () => undefined;

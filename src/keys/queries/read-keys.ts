@@ -84,14 +84,20 @@ export function createKeyQueries(ports: Ports) {
       return includeDeleted ? key : notDeleted(key);
     },
     /** Returns what `orgKey` returns for each of the hashes, with one query; an error for a key that cannot be read. */
-    async orgKeysByHash(caller: CallContext, keyHashes: readonly string[]): Promise<(StoredKey | Error | undefined)[]> {
+    async orgKeysByHash(
+      caller: CallContext,
+      keyHashes: readonly string[],
+      { includeDeleted = false }: { readonly includeDeleted?: boolean } = {},
+    ): Promise<(StoredKey | Error | undefined)[]> {
       requireScope(caller, 'read');
       const found = await findEach(store, keyHashes, caller.reads, caller.orgID);
       const missing = keyHashes.filter((_, index) => found[index] === undefined);
       const rotated = missing.length === 0 ? undefined : await findRotatedEach(caller, missing);
       return keyHashes.map((hash, index) => {
         const key = found[index] ?? rotated?.get(hash);
-        return key instanceof Error ? key : notDeleted(visibleKey(caller, key));
+        if (key instanceof Error) return key;
+        const visible = visibleKey(caller, key);
+        return includeDeleted ? visible : notDeleted(visible);
       });
     },
     /** Returns the key. @throws {AppError} NOT_FOUND when `orgKey` returns none. */

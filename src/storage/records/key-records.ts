@@ -4,7 +4,6 @@ import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { Definition } from '../../keys/definition/normalize.js';
 import { definitionChanges } from '../../keys/key-diff.js';
 import type { Actor, FieldChange, KeyIdentifiers, KeyRevision, RetiringIdentifier, StoredKey } from '../../keys/key.js';
-import type { NoticeKind } from '../../keys/notices.js';
 import type { KeyTransition } from '../../keys/ports.js';
 import type { QuotaChange } from '../../keys/quota/quota-change.js';
 import { dateOf, defineTable, millisecondsOf, namesOf, type Columns, type RowOf, type SignedRow } from './signed.js';
@@ -221,7 +220,7 @@ const noticeColumns = { ...entryColumns, event_id: 'text?', notice: 'text?' } as
  * The signed values of a history entry. `before` is the definition before the change; NULL for the first entry. `changes` is
  * NULL if they are the fields of the definition after it, all added.
  */
-export type RevisionRow = RowOf<typeof noticeColumns> & { operation: KeyRevision['operation'] | NoticeKind };
+export type RevisionRow = RowOf<typeof noticeColumns>;
 
 /** The table of the history. */
 export const revisionTable = defineTable<RevisionRow>('history', entryColumns, noticeColumns);
@@ -281,6 +280,18 @@ function labelFromText(text: string): Pick<Actor, 'label' | 'assertedName'> {
   return { label: text.slice(0, end), ...(assertedName !== '' && { assertedName }) };
 }
 
+/** The text of an operation: its name, and for a revert the version, as in `revert 3`. Signatures and links cover it. */
+function operationToText({ operation, revertedTo }: KeyRevision): string {
+  return revertedTo === undefined ? operation : `${operation} ${revertedTo}`;
+}
+
+function operationFromText(text: string): Pick<KeyRevision, 'operation' | 'revertedTo'> {
+  const [name = '', version] = text.split(' ');
+  // The signature covers that it is no notice.
+  const operation = name as KeyRevision['operation'];
+  return version === undefined ? { operation } : { operation, revertedTo: Number(version) };
+}
+
 /** The row of the entry of a change. */
 export function revisionToRow(
   entry: KeyRevision,
@@ -291,7 +302,7 @@ export function revisionToRow(
     at: BigInt(entry.at.getTime()),
     key_hash: entry.keyHash,
     org_id: entry.orgID,
-    operation: entry.operation,
+    operation: operationToText(entry),
     credential_id: entry.actor.credentialID,
     credential_label: labelToText(entry.actor),
     reason: entry.reason ?? null,
@@ -323,8 +334,7 @@ export function revisionFromRow(row: RevisionRow & Pick<StoredRevisionRow, 'firs
     at: new Date(Number(row.at)),
     keyHash: row.key_hash,
     orgID: row.org_id,
-    // The signature covers that it is no notice.
-    operation: row.operation as KeyRevision['operation'],
+    ...operationFromText(row.operation),
     actor: { credentialID: row.credential_id, ...labelFromText(row.credential_label) },
     reason: row.reason ?? undefined,
     requestID: row.request_id,

@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.js';
-import { isInt64 } from '../../lib/int64.js';
-import type { ChangeFeed, FeedQuery } from '../../keys/change-feed.js';
+import { isInt64, maxInt64 } from '../../lib/int64.js';
+import type { ChangeFeed, FeedPage, FeedQuery } from '../../keys/change-feed.js';
 import { hasChanges, revisionTable, revisionFromRow, type StoredRevisionRow } from '../records/key-records.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
 import { isNoticeRow, noticeFromRow } from '../records/notice.js';
@@ -9,7 +9,7 @@ import { createChangeNotifier, type ChangeNotifier, type ChangeSource } from './
 import type { Dialect } from './dialect.js';
 import { entrySize, rowTexts } from './rows.js';
 import { batchesBySize } from './pages.js';
-import { prepared, type SqlSession } from './session.js';
+import { prepared, type Prepared, type SqlSession } from './session.js';
 
 /**
  * The position of a change. Changes of one transaction share `tx`; an engine with one writer at a time has `tx` 0 only.
@@ -21,6 +21,9 @@ interface FeedPosition {
 
 /** Before the first change. */
 const start: FeedPosition = { tx: 0n, id: 0n };
+
+/** After the last change. */
+const end: FeedPosition = { tx: maxInt64, id: maxInt64 };
 
 /** A position with a fingerprint of its change, by which cursors of another history are detected; empty if it was purged. */
 interface FingerprintedPosition extends FeedPosition {
@@ -93,9 +96,9 @@ function feedStatements(dialect: Dialect) {
   const flag = (condition: string) => `CAST(CASE WHEN ${condition} THEN 1 ELSE 0 END AS bigint)`;
   const isComplete = `${feed.tx} < (SELECT ${feed.horizon})`;
   const newest = `FROM history WHERE ${isComplete} ORDER BY ${feed.order('DESC')} LIMIT 1`;
-  return {
-    // The first row has the entry at the position, if it has not been purged; the others are the entries after it.
-    read: prepared(
+  // The first row has the entry at the position, if it has not been purged; the others are the entries after it, or before it.
+  const read = (condition: string, direction: 'ASC' | 'DESC') =>
+    prepared(
       `SELECT * FROM (
          SELECT ${flag(feed.isBeyond)} AS is_beyond, a.tx, a.id, a.link,
            CAST(NULL AS text) AS key_hash, CAST(NULL AS text) AS org_id, CAST(NULL AS bigint) AS size
@@ -104,9 +107,12 @@ function feedStatements(dialect: Dialect) {
        UNION ALL SELECT * FROM (
          SELECT CAST(NULL AS bigint), ${feed.tx}, id, CAST(NULL AS ${types.bytes}), ${hexOf('h.key_hash')},
            (SELECT name FROM orgs o WHERE o.id = h.org), ${entrySize}
-         FROM history h WHERE ${feed.isAfter} AND ${isComplete} ORDER BY ${feed.order('ASC')} LIMIT $3
+         FROM history h WHERE ${condition} AND ${isComplete} ORDER BY ${feed.order(direction)} LIMIT $3
        ) AS scanned`,
-    ),
+    );
+  return {
+    after: read(feed.isAfter, 'ASC'),
+    before: read(feed.isBefore, 'DESC'),
     entries: prepared(`SELECT ${entryColumns} FROM history h WHERE h.id ${inList('$1', 'bigint')}`),
     newest: prepared(`SELECT ${feed.tx} AS tx, id, link ${newest}`),
     state: prepared(
@@ -152,44 +158,53 @@ export function createChangeFeed(
   const sql = feedStatements(dialect);
   const table = createSignedTable(signer, revisionTable);
 
-  return {
-    async read({ after, orgID, keyHash, limit }: FeedQuery) {
-      const from = after === undefined ? { ...start, mark: '' } : positionOfCursor(after);
-      const [bounds, ...found] = await all<object>(sql.read, [from.tx, from.id, maxScanned]);
-      if (isForeign(bounds as BoundsRow, from)) throw foreignCursor();
-      const scanned = found as ScannedRow[];
+  /** Reads the changes after a cursor, or those before it; without one, from the beginning or the end. */
+  async function readPage(
+    statement: Prepared,
+    cursor: string | undefined,
+    edge: FeedPosition,
+    { orgID, keyHash, limit }: Pick<FeedQuery, 'orgID' | 'keyHash' | 'limit'>,
+  ): Promise<FeedPage> {
+    const from = cursor === undefined ? { ...edge, mark: '' } : positionOfCursor(cursor);
+    const [bounds, ...found] = await all<object>(statement, [from.tx, from.id, maxScanned]);
+    if (cursor !== undefined && isForeign(bounds as BoundsRow, from)) throw foreignCursor();
+    const scanned = found as ScannedRow[];
 
-      const matching = scanned.filter(
-        (row) => (orgID === undefined || row.org_id === orgID) && (keyHash === undefined || row.key_hash === keyHash),
-      );
-      const [within = []] = batchesBySize(matching, maxPageBytes);
-      const page = within.slice(0, limit);
-      const isFull = matching.length > page.length;
-      const last = isFull ? page.at(-1) : scanned.at(-1);
-      const wanted = new Map([...page, ...(last ? [last] : [])].map((position) => [position.id, position]));
-      const rows = wanted.size === 0 ? [] : await all<StoredRevisionRow>(sql.entries, [[...wanted.keys()]]);
-      const entries = new Map(rows.map((row) => [row.id, row]));
-      return {
-        events: page.flatMap((position) => {
-          const row = entries.get(position.id);
-          if (!row) return [];
-          // One entry that fails its integrity check must not keep all that follow from being read.
-          const isAuthentic = table.isAuthentic(row);
-          const { key_hash: keyHash, version } = row;
-          // In a damaged row, the organization may be missing.
-          const orgID = position.org_id ?? '';
-          const cursor = cursorOf(position, fingerprintOf(row.link));
-          const event = { cursor, keyHash, orgID, version: Number(version) };
-          if (isNoticeRow(row)) {
-            const notice = isAuthentic ? noticeFromRow(row) : undefined;
-            return { ...event, entry: undefined, noticeID: row.event_id, notice };
-          }
-          return { ...event, entry: isAuthentic && hasChanges(row) ? revisionFromRow(row) : undefined };
-        }),
-        cursor: last ? cursorOf(last, fingerprintOf(entries.get(last.id)?.link)) : cursorOf(from, from.mark),
-        hasMore: isFull || scanned.length === maxScanned,
-      };
-    },
+    const matching = scanned.filter(
+      (row) => (orgID === undefined || row.org_id === orgID) && (keyHash === undefined || row.key_hash === keyHash),
+    );
+    const [within = []] = batchesBySize(matching, maxPageBytes);
+    const page = within.slice(0, limit);
+    const isFull = matching.length > page.length;
+    const last = isFull ? page.at(-1) : scanned.at(-1);
+    const wanted = new Map([...page, ...(last ? [last] : [])].map((position) => [position.id, position]));
+    const rows = wanted.size === 0 ? [] : await all<StoredRevisionRow>(sql.entries, [[...wanted.keys()]]);
+    const entries = new Map(rows.map((row) => [row.id, row]));
+    return {
+      events: page.flatMap((position) => {
+        const row = entries.get(position.id);
+        if (!row) return [];
+        // One entry that fails its integrity check must not keep all that follow from being read.
+        const isAuthentic = table.isAuthentic(row);
+        const { key_hash: keyHash, version } = row;
+        // In a damaged row, the organization may be missing.
+        const orgID = position.org_id ?? '';
+        const cursor = cursorOf(position, fingerprintOf(row.link));
+        const event = { cursor, keyHash, orgID, version: Number(version) };
+        if (isNoticeRow(row)) {
+          const notice = isAuthentic ? noticeFromRow(row) : undefined;
+          return { ...event, entry: undefined, noticeID: row.event_id, notice };
+        }
+        return { ...event, entry: isAuthentic && hasChanges(row) ? revisionFromRow(row) : undefined };
+      }),
+      cursor: last ? cursorOf(last, fingerprintOf(entries.get(last.id)?.link)) : cursorOf(from, from.mark),
+      hasMore: isFull || scanned.length === maxScanned,
+    };
+  }
+
+  return {
+    read: ({ after, ...query }) => readPage(sql.after, after, start, query),
+    readBack: ({ before, ...query }) => readPage(sql.before, before, end, query),
     async latestCursor() {
       const [newest] = await all<LinkedPosition>(sql.newest);
       return newest ? cursorOf(newest, fingerprintOf(newest.link)) : cursorOf(start, '');

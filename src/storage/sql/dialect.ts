@@ -54,6 +54,8 @@ interface FeedDialect {
   readonly order: (direction: 'ASC' | 'DESC') => string;
   /** The condition that an entry is after the position `$1` (transaction), `$2` (number). */
   readonly isAfter: string;
+  /** The condition that an entry is before that position. */
+  readonly isBefore: string;
   /** Whether the position `$1`, `$2` is after every change that this database has had, including purged ones. */
   readonly isBeyond: string;
 }
@@ -97,6 +99,7 @@ export const sqliteDialect: Dialect = {
     horizon: '1',
     order: (direction) => `id ${direction}`,
     isAfter: 'id > $2',
+    isBefore: 'id < $2',
     isBeyond: `$1 <> 0 OR $2 > coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'history'), 0)`,
   },
   // There is one writer at a time.
@@ -147,6 +150,7 @@ export const postgresDialect: Dialect = {
     horizon: feedHorizon,
     order: (direction) => `tx ${direction}, id ${direction}`,
     isAfter: '(tx, id) > ($1::bigint, $2::bigint)',
+    isBefore: '(tx, id) < ($1::bigint, $2::bigint)',
     // Entries that were copied from a file have `tx` 0, and purged ones among them are not known.
     isBeyond: `$1::bigint > 0 AND ($1::bigint >= (SELECT ${feedHorizon})
       OR $2::bigint > coalesce(pg_sequence_last_value(pg_get_serial_sequence('history', 'id')), 0))`,

@@ -37,6 +37,7 @@ const rootFields: Readonly<Record<string, Row>> = {
     call: 'impactOfPolicy(policy: {policyID: "gold", isInactive: true}) { edges { cursor } }',
     foreign: 'nothing',
   },
+  orgKeyChanges: { call: 'orgKeyChanges(orgID: "acme") { edges { cursor } }', foreign: 'nothing' },
   keyPolicyHistory: {
     call: 'keyPolicyHistory(policyID: "gold") { edges { cursor } }',
     foreign: 'FORBIDDEN',

@@ -36,8 +36,8 @@ const selected = `dryRun hasNextPage endCursor items { orgKey { keyID version }
   error { code message issues { path code } } }`;
 const declared = '$filter: OrgKeyFilter!, $dryRun: Boolean! = true, $reason: String, $first: Int, $after: String';
 const passed = 'filter: $filter, dryRun: $dryRun, reason: $reason, first: $first, after: $after';
-const updating = `mutation (${declared}, $patch: PatchKeyInput!, $resetQuota: Boolean) {
-  updateOrgKeys(${passed}, patch: $patch, resetQuota: $resetQuota) { ${selected} } }`;
+const updating = `mutation (${declared}, $patch: PatchKeyInput!, $resetQuota: Boolean, $addTags: [String!], $removeTags: [String!], $idempotencyKey: String) {
+  updateOrgKeys(${passed}, patch: $patch, resetQuota: $resetQuota, addTags: $addTags, removeTags: $removeTags, idempotencyKey: $idempotencyKey) { ${selected} } }`;
 const resetting = `mutation (${declared}) { resetOrgQuotas(${passed}) { ${selected} } }`;
 
 const updateAll = async (variables: object, headers = {}) =>
@@ -125,6 +125,66 @@ describe('updateOrgKeys', () => {
     await updateAll({ filter: { aliasPrefix: 'C' }, patch: { basicAuthData: { user: 'v' } }, dryRun: false });
     expect((await stateOf(t, 'c')).key?.secrets.passwordHash).toBeDefined();
     expect(await definitionOf('c')).toMatchObject({ basicAuthData: { user: 'v', hashType: 'bcrypt' } });
+  });
+
+  it('adds and removes tags, and keeps the others of each key', async () => {
+    const tagsOf = async () => Promise.all(['a', 'b', 'c'].map(async (keyID) => (await definitionOf(keyID))?.tags));
+    const before = await tagsOf();
+    const request = { addTags: [' new ', 'x'], removeTags: ['y', 'unknown'] };
+    const predicted = await expectNoChange(t, () => updateAll(request));
+    expect(await updateAll({ ...request, dryRun: false })).toStrictEqual(asMade(predicted));
+    expect([before.slice(0, 2), await tagsOf()]).toStrictEqual([
+      [['x'], ['x', 'y']],
+      [
+        ['x', 'new'],
+        ['x', 'new'],
+        ['x', 'new'],
+      ],
+    ]);
+    const again = await expectNoChange(t, () => updateAll({ ...request, dryRun: false }));
+    expect(again.items.every(({ change }) => change?.changes.length === 0)).toBe(true);
+    // The last tag is gone, and other fields change with it.
+    const sent = { patch: { rate: 7, per: 1 }, removeTags: ['x', 'new'], dryRun: false };
+    await updateAll(sent);
+    expect(await definitionOf('a')).toStrictEqual({ alias: 'A', per: 1, quotaMax: 10n, quotaRemaining: 4n, rate: 7 });
+  });
+
+  it('adds tags once for an idempotency key, whatever the keys have since', async () => {
+    const request = { filter: { aliasPrefix: 'A' }, addTags: ['new'], dryRun: false, idempotencyKey: 'k-1' };
+    const made = await updateAll(request);
+    await updateAll({ filter: { aliasPrefix: 'A' }, removeTags: ['new'], dryRun: false });
+    expect((await updateAll(request)).items.map(({ change }) => change?.version)).toStrictEqual(
+      made.items.map(({ change }) => change?.version),
+    );
+    expect((await definitionOf('a'))?.tags).toStrictEqual(['x']);
+    const other = await t.graphql(updating, { patch: {}, ...request, addTags: ['other'] });
+    expect([codeOf(other), issuesOf(other)]).toStrictEqual(['INVALID', ['idempotencyKey MALFORMED_ARGUMENT']]);
+  });
+
+  it('rejects tags that are not valid or contradict each other, and changes nothing', async () => {
+    const rejected = async (variables: object) => {
+      const sent = { filter: {}, patch: {}, dryRun: false, ...variables };
+      const response = await expectNoChange(t, () => t.graphql(updating, sent));
+      return [codeOf(response), ...issuesOf(response)];
+    };
+    expect(await rejected({ addTags: ['ok', ' '] })).toStrictEqual(['INVALID', 'addTags[1] EMPTY']);
+    expect(await rejected({ removeTags: ['x'.repeat(5_000)] })).toStrictEqual(['INVALID', 'removeTags[0] TOO_LONG']);
+    expect(await rejected({ addTags: ['x'], removeTags: ['y', ' x'] })).toStrictEqual([
+      'INVALID',
+      'removeTags[1] MALFORMED_ARGUMENT',
+    ]);
+    expect(await rejected({ patch: { tags: null }, addTags: ['x'] })).toStrictEqual([
+      'INVALID',
+      'patch.tags MALFORMED_ARGUMENT',
+    ]);
+    const many = Array.from({ length: 2_000 }, (_, index) => `t${index}`);
+    expect(await rejected({ addTags: many })).toStrictEqual(['INVALID', 'addTags TOO_MANY']);
+  });
+
+  it('reports a key that would have too many tags in its item', async () => {
+    const many = Array.from({ length: 100 }, (_, index) => `t${index}`);
+    const response = await updateAll({ filter: { aliasPrefix: 'A' }, addTags: many, dryRun: false });
+    expect(response.items.map(({ error }) => error?.issues)).toStrictEqual([[{ path: 'tags', code: 'TOO_MANY' }]]);
   });
 
   it('reports the error of one key in its item, and changes the others', async () => {

@@ -24,7 +24,7 @@ type Arguments = Record<string, unknown>;
 type Headers = Record<string, string>;
 
 const selected =
-  'version changes { path kind before after } orgKey { keyID keyHash state deletedAt } warnings { code }';
+  'version changes { path kind before after } orgKey { keyID keyHash state deletedAt restorableUntil } warnings { code }';
 const send = (operation: string, declared: string, fields: string, variables: Arguments, headers: Headers = {}) => {
   const passed = declared.replace(/\$(\w+): [^,)]+/g, '$1: $$$1');
   const kind = operation === 'orgKey' ? 'query' : 'mutation';
@@ -95,7 +95,7 @@ describe('createOrgKey', () => {
         { path: 'alias', kind: 'ADDED', before: null, after: 'New' },
         { path: 'quotaMax', kind: 'ADDED', before: null, after: 5 },
       ],
-      orgKey: { keyID: 'k1', keyHash: hashOf('k1'), state: 'ACTIVE', deletedAt: null },
+      orgKey: { keyID: 'k1', keyHash: hashOf('k1'), state: 'ACTIVE', deletedAt: null, restorableUntil: null },
       warnings: [{ code: 'QUOTA_NEVER_RENEWS' }, { code: 'NO_ACCESS_RIGHTS' }],
     });
     expect(await read('k1', 'keyID orgID createdAt updatedAt definition { alias orgID }')).toStrictEqual({
@@ -197,7 +197,13 @@ describe('deleteOrgKey', () => {
     expect(dataOf(await remove('k1', { reason: 'left us' }))).toStrictEqual({
       version: 2,
       changes: [],
-      orgKey: { keyID: 'k1', keyHash: hashOf('k1'), state: 'DELETED', deletedAt: '2026-01-31T12:00:00.000Z' },
+      orgKey: {
+        keyID: 'k1',
+        keyHash: hashOf('k1'),
+        state: 'DELETED',
+        deletedAt: '2026-01-31T12:00:00.000Z',
+        restorableUntil: '2026-03-02T12:00:00.000Z',
+      },
       warnings: [],
     });
     const { audit } = await stateOf(t, 'k1');
@@ -246,7 +252,7 @@ describe('restoreOrgKey', () => {
     expect(dataOf(await restore('k1', { reason: 'a mistake' }))).toStrictEqual({
       version: 3,
       changes: [],
-      orgKey: { keyID: 'k1', keyHash: hashOf('k1'), state: 'ACTIVE', deletedAt: null },
+      orgKey: { keyID: 'k1', keyHash: hashOf('k1'), state: 'ACTIVE', deletedAt: null, restorableUntil: null },
       warnings: [],
     });
     const { key, audit } = await stateOf(t, 'k1');
@@ -312,10 +318,12 @@ describe('revertOrgKey', () => {
         { path: 'tags', kind: 'CHANGED', before: ['b'], after: ['a'] },
       ],
     });
-    expect((await entries('k1')).map(({ version, operation }) => [version, operation])).toStrictEqual([
-      [1, 'CREATE'],
-      [2, 'UPDATE'],
-      [3, 'REVERT'],
+    const query = '{ orgKey(by: { keyID: "k1" }) { history { edges { node { version operation revertedTo } } } } }';
+    const { history } = dataOf<{ history: { edges: { node: object }[] } }>(await t.graphql(query));
+    expect(history.edges.map(({ node }) => node)).toStrictEqual([
+      { version: 1, operation: 'CREATE', revertedTo: null },
+      { version: 2, operation: 'UPDATE', revertedTo: null },
+      { version: 3, operation: 'REVERT', revertedTo: 1 },
     ]);
     expect(
       dataOf(await t.graphql('{ orgKeys(filter: { tagsAll: ["a"] }) { edges { node { keyID } } } }')),

@@ -5,7 +5,7 @@ import { describeInBrowser } from './browser.js';
 import { openConsole, type ConsolePage } from './console-page.js';
 
 const keys = [
-  { key_id: 'billing', org_id: 'acme', alias: 'Billing', rate: 100, per: 60, tags: ['production'] },
+  { key_id: 'billing', org_id: 'acme', alias: 'Billing', rate: 100, per: 60, tags: ['production', 'audited'] },
   { key_id: 'mobile', org_id: 'acme', alias: 'Mobile', rate: 9, per: 60 },
   { key_id: 'trial', org_id: 'globex', alias: 'Trial' },
 ];
@@ -89,6 +89,29 @@ describeInBrowser('bulk changes in the console', (browser) => {
       '{ orgKeys(filter: { tagsAll: ["silver"] }) { edges { node { keyID } } } }',
     );
     expect(body).toEqual({ data: { orgKeys: { edges: [{ node: { keyID: 'mobile' } }] } } });
+  });
+
+  it('adds and removes tags, and keeps the others', async () => {
+    await open('/console/bulk?org=acme');
+    const type = async (field: string, tag: string) => {
+      await c.page.getByLabel('Field').selectOption(field);
+      await c.field(field).fill(tag);
+      await c.field(field).press('Enter');
+    };
+    await type('addTags', 'silver');
+    await type('removeTags', 'production');
+    // Tags are either replaced, or added and removed.
+    expect(await c.page.getByLabel('Field').locator('option[value=tags]').count()).toBe(0);
+    expect(await c.page.getByText('A field that you leave empty is removed').count()).toBe(0);
+    await c.button('Try it').click();
+    await c.button('Apply to 2 keys').click();
+    await result('Result').getByText('2 keys changed').waitFor();
+    const { body } = await server.t.graphql(
+      '{ orgKeys(filter: { orgID: "acme" }, orderBy: ALIAS) { edges { node { definition { tags } } } } }',
+    );
+    const tags = [['audited', 'silver'], ['silver']].map((names) => ({ node: { definition: { tags: names } } }));
+    expect(body).toEqual({ data: { orgKeys: { edges: tags } } });
+    expect(c.problems).toEqual([]);
   });
 
   it('changes nothing without its selection, which a reload forgets', async () => {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { importPolicies } from '../../support/policies.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { describeInBrowser } from './browser.js';
 import { openConsole, type ConsolePage } from './console-page.js';
@@ -56,6 +57,38 @@ describeInBrowser('the page of the console that creates a key', (browser) => {
     await c.heading('Checkout Active');
     expect(await c.page.locator('main').innerText()).not.toContain(keyID);
     expect(c.problems).toEqual([]);
+  });
+
+  it('says which policies are not known while they are typed, and still creates the key', async () => {
+    await importPolicies(server.t, { policy_id: 'gold' }, { policy_id: 'other', org_id: 'globex' });
+    await open();
+    await c.field('orgID').fill('acme');
+    const add = async (name: string) => {
+      await c.field('applyPolicies').fill(name);
+      await c.field('applyPolicies').press('Enter');
+    };
+    await add('gold');
+    await add('glod');
+    await c.page.getByText('No policy glod is imported.').waitFor();
+    expect(await c.announced()).toContain('No policy glod is imported.');
+    // The policy of another organization.
+    await add('other');
+    await c.page.getByText('No policies glod and other are imported.').waitFor();
+    await c.button('Remove glod from Policies').click();
+    await c.button('Remove other from Policies').click();
+    await c.page.getByText('imported').waitFor({ state: 'detached' });
+    await add('glod');
+    await c.button('Create key').click();
+    await c.heading('The key is created');
+    await c.page.getByRole('list', { name: 'Warnings' }).getByText('is no known policy').waitFor();
+  });
+
+  it('says nothing about policies if none is imported', async () => {
+    await open();
+    await c.field('applyPolicies').fill('gold');
+    await c.field('applyPolicies').press('Enter');
+    await c.button('Remove gold from Policies').waitFor();
+    expect(await c.page.getByText('imported').count()).toBe(0);
   });
 
   it('shows each problem beside its field, and creates one key when it is sent again', async () => {

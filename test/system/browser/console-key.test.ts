@@ -70,6 +70,12 @@ describeInBrowser('a key in the console', (browser) => {
     await use.getByText('100 requests allowed, 2,000 denied in 30 days').waitFor();
     await use.getByText('last used').waitFor();
     await use.getByRole('img', { name: 'Requests of the last 30 days: 100 allowed, 2,000 denied' }).waitFor();
+    // The axes have numbers and days, and the bars their values.
+    const chart = await use.getByRole('img').textContent();
+    expect(chart).toContain('02,0004,000');
+    expect(chart).toMatch(/\w{3} \d{1,2}, \d{4}.*\w{3} \d{1,2}, \d{4}.*100 allowed, 2,000 denied/);
+    await use.getByText('Requests a day (UTC)').waitFor();
+    expect(await c.violations()).toEqual([]);
     await use.getByText('Days as a table').click();
     await use.getByRole('row', { name: /^\d{4}-\d\d-\d\d 100 2,000$/ }).waitFor();
   });
@@ -377,6 +383,8 @@ describeInBrowser('a key in the console', (browser) => {
     await c.heading('Billing Deleted');
     expect(await c.page.getByRole('note').innerText()).toMatch(/is deleted.*by test service.*not used/s);
     expect(await c.link('Edit').count()).toBe(0);
+    const purge = new Intl.DateTimeFormat('en', { dateStyle: 'medium' }).format(Date.now() + 30 * day * 1000);
+    expect(await c.card('Details').innerText()).toMatch(new RegExp(`Purged\\s+after ${purge}.*unless it is restored`));
     await c.link('Keys').first().click();
     await c.page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Deleted' }).click();
     await c.link('Billing').click();

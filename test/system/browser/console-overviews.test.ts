@@ -54,7 +54,7 @@ describeInBrowser('the overviews of the console', (browser) => {
     await c.link('org-10').waitFor();
   });
 
-  it('tells the last change of each key, those of others as they are made, and the older ones on request', async () => {
+  it('tells every change, those of others as they are made, and the older ones on request', async () => {
     await server.t.importKeys(...keys);
     const at = (seconds: number) => {
       server.t.clock.now = new Date(server.t.clock.now.getTime() + seconds * 1000);
@@ -62,21 +62,33 @@ describeInBrowser('the overviews of the console', (browser) => {
     at(10);
     await server.t.update('billing', { alias: 'Billing', rate: 5, per: 60, quota_max: 1000 });
     at(10);
+    await server.t.update('billing', { alias: 'Billing', rate: 7, per: 60, quota_max: 1000 });
+    at(10);
+    await server.t.graphql('mutation { revertOrgKey(keyID: "billing", toVersion: 2) { version } }');
+    at(10);
     await server.t.send('/svc/org/keys/trial', {
       method: 'DELETE',
       headers: { 'x-svc-authorization': server.t.service },
     });
     await open('/console/changes');
     await expect
-      .poll(async () => (await feed()).slice(0, 2))
-      .toEqual(['test service deleted Trial globex', 'test service changed Billing acme']);
-    expect(await c.page.locator('.feed').innerText()).toMatch(/Rate\s+no limit\s+5 per minute/);
+      .poll(async () => (await feed()).slice(0, 4))
+      .toEqual([
+        'test service deleted Trial globex',
+        'test service reverted Billing acme to version 2',
+        'test service changed Billing acme',
+        'test service changed Billing acme',
+      ]);
+    const shown = await c.page.locator('.feed').innerText();
+    expect(shown).toMatch(/Rate\s+7\s+5\s.*Rate\s+5\s+7\s.*Rate\s+no limit\s+5 per minute/s);
     await c.page.getByText('Live', { exact: true }).waitFor();
     at(10);
     await server.t.update('mobile', { alias: 'Mobile 2', quota_max: 500 });
     await expect.poll(async () => (await feed())[0]).toBe('test service changed Mobile 2 acme');
     await c.page.getByLabel('Organization').selectOption('globex');
-    await expect.poll(feed).toEqual(['test service deleted Trial globex']);
+    await expect
+      .poll(async () => (await feed()).map((line) => line.split(' ').slice(-3).join(' ')))
+      .toEqual(['deleted Trial globex', 'imported Trial globex']);
     await c.link('Trial').click();
     await c.heading('Trial Deleted');
     expect(c.problems).toEqual([]);
@@ -94,6 +106,11 @@ describeInBrowser('the overviews of the console', (browser) => {
     await c.button('Show older changes').click();
     await expect.poll(async () => (await feed()).length).toBe(40);
     expect(await c.button('Show older changes').count()).toBe(0);
+    // A new change comes before those that are shown, and these stay.
+    await c.page.getByText('Live', { exact: true }).waitFor();
+    await server.t.update('key-0', { alias: 'Renamed' });
+    await expect.poll(async () => (await feed())[0]).toBe('test service changed Renamed acme');
+    expect((await feed()).length).toBe(41);
   });
 
   it('says what appears where there is nothing yet', async () => {

@@ -17,7 +17,7 @@ function createFeed() {
   const events: ChangeEvent[] = [];
   const listeners = new Set<() => void>();
   const reads: FeedQuery[] = [];
-  const feed: ChangeFeed = {
+  const feed: Omit<ChangeFeed, 'readBack'> = {
     read: async (query) => {
       reads.push(query);
       if (query.after === 'invalid') throw new Error('The cursor is not valid.');

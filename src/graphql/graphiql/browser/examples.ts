@@ -288,6 +288,37 @@ query PolicyImpact($policy: KeyPolicyInput!, $first: Int, $after: String) {
   },
   {
     group: 'Read',
+    title: 'List recent changes',
+    credential: 'service',
+    query: `# Lists the changes of all keys,
+# newest first. For the next page,
+# put "endCursor" into "after".
+query RecentChanges($orgID: String, $first: Int, $after: String) {
+  orgKeyChanges(orgID: $orgID, first: $first, after: $after) {
+    edges {
+      node {
+        cursor
+        ... on OrgKeyChanged {
+          entry { version at operation revertedTo actor { label assertedName } reason changes { path before after } }
+          key(includeDeleted: true) { keyID definition { alias } }
+        }
+        ... on OrgKeyNoticed {
+          notice { kind at expiresAt quotaUsed quotaMax }
+          key(includeDeleted: true) { keyID definition { alias } }
+        }
+      }
+    }
+    pageInfo { hasNextPage endCursor }
+  }
+}`,
+    variables: `{
+  "orgID": "acme",
+  "first": 20,
+  "after": null
+}`,
+  },
+  {
+    group: 'Read',
     title: 'Read the history of a key',
     credential: 'service',
     query: `# Shows the changes of a key:
