@@ -969,7 +969,7 @@ export type OrgKeyChangesQueryVariables = Exact<{
 }>;
 
 
-export type OrgKeyChangesQuery = { orgKeyChanges: { edges: Array<{ node:
+export type OrgKeyChangesQuery = { orgKeyChanges: { edges: Array<{ cursor: string, node:
         | { __typename: 'KeyFeedCheckpoint', cursor: string }
         | { __typename: 'OrgKeyChanged', keyHash: string | null, orgID: string | null, cursor: string, entry: { version: number, at: string, operation: KeyOperation, revertedTo: number | null, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null, key: { id: string, definition: { alias: string | null } | null } | null }
         | { __typename: 'OrgKeyNoticed', keyHash: string | null, orgID: string | null, cursor: string, notice: { eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null }, key: { id: string, definition: { alias: string | null } | null } | null }
@@ -3539,6 +3539,7 @@ export const OrgKeyChangesDocument = new TypedDocumentString(`
     query OrgKeyChanges($orgID: String, $first: Int, $after: String) {
   orgKeyChanges(orgID: $orgID, first: $first, after: $after) {
     edges {
+      cursor
       node {
         __typename
         cursor
@@ -3616,7 +3617,7 @@ fragment Place on PageInfo {
   hasPreviousPage
   startCursor
   endCursor
-}`, {"hash":"sha256:08751eafe4cd5ebb0e46a7f2522fc116edab0c42fde44ba262aca527f4981768"}) as unknown as TypedDocumentString<OrgKeyChangesQuery, OrgKeyChangesQueryVariables>;
+}`, {"hash":"sha256:adb416deae4f3040d49a9b79c69f9c7bc2834f9fd42afd06a3a04415d461d3c7"}) as unknown as TypedDocumentString<OrgKeyChangesQuery, OrgKeyChangesQueryVariables>;
 export const NodeDocument = new TypedDocumentString(`
     query Node($id: ID!) {
   node(id: $id) {

@@ -89,7 +89,7 @@ describeInBrowser('the overviews of the console', (browser) => {
     await expect
       .poll(async () => (await feed()).map((line) => line.split(' ').slice(-3).join(' ')))
       .toEqual(['deleted Trial globex', 'imported Trial globex']);
-    await c.link('Trial').click();
+    await c.link('Trial').first().click();
     await c.heading('Trial Deleted');
     expect(c.problems).toEqual([]);
   });
