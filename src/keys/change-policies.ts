@@ -39,7 +39,7 @@ export interface PolicyChangeResult {
 }
 
 /** The differences that a request makes, of the known policies. */
-type Plan = (known: PolicySet['policies']) => readonly PolicyDifference[];
+type Plan = (known: PolicySet['policies']) => readonly PolicyDifference[] | Promise<readonly PolicyDifference[]>;
 
 /**
  * The changes of policies: all of a request, or none, in one transaction. A change throws FORBIDDEN if the caller lacks the
@@ -47,7 +47,7 @@ type Plan = (known: PolicySet['policies']) => readonly PolicyDifference[];
  * all of them. CONFLICT when the set has another version than expected, would have too many policies, or too large ones.
  */
 export function createPolicyCommands(ports: Ports) {
-  const { policies: store, now } = ports;
+  const { policies: store, now, nextSlice } = ports;
 
   async function run(
     operation: string,
@@ -62,15 +62,15 @@ export function createPolicyCommands(ports: Ports) {
     if (isDryRun) {
       const known = await store.currentSet();
       requireVersion(known, expectedVersion);
-      const differences = plan(known.policies);
+      const differences = await plan(known.policies);
       return { isDryRun, version: known.version + (differences.length > 0 ? 1 : 0), differences };
     }
     const request = { operation, idempotencyKey, body: { ...body, expectedVersion } };
     return runIdempotent<PolicyChangeResult>(ports, caller, request, (receiptOf) =>
       store.change(
-        (known) => {
+        async (known) => {
           requireVersion(known, expectedVersion);
-          const differences = plan(known.policies);
+          const differences = await plan(known.policies);
           const changes = differences.map(({ policyID, after }): PolicyChange => ({ policyID, policy: after }));
           const resultAt = (version: number) => {
             // Called just before the transaction.
@@ -103,7 +103,7 @@ export function createPolicyCommands(ports: Ports) {
     putPolicies: audited('putKeyPolicies', (caller, request: PutPoliciesRequest) => {
       const { policies, prune } = request;
       return run('putKeyPolicies', caller, request, { policies, prune }, (known) =>
-        policyDifferences(known, policies, prune),
+        policyDifferences(known, policies, { prune, nextSlice }),
       );
     }),
     /** Removes policies. @throws {AppError} NOT_FOUND when one of them does not exist; otherwise as above. */

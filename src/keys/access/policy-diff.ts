@@ -30,14 +30,18 @@ export interface PolicyHistoryEntry extends Pick<PolicyDifference, 'kind' | 'cha
   readonly actor: Actor;
 }
 
-/** The differences between the known policies and those of a file; with `prune`, also those that the file does not have. */
-export function policyDifferences(
+/**
+ * The differences between the known policies and those of a file; with `prune`, also those that the file does not have. Other
+ * requests are served between the policies.
+ */
+export async function policyDifferences(
   known: ReadonlyMap<string, Policy>,
   policies: readonly Policy[],
-  prune: boolean,
-): PolicyDifference[] {
+  { prune, nextSlice }: { readonly prune: boolean; readonly nextSlice: () => Promise<void> | undefined },
+): Promise<PolicyDifference[]> {
   const differences: PolicyDifference[] = [];
   for (const after of policies) {
+    await nextSlice();
     const { policyID } = after;
     const before = known.get(policyID);
     const changes = policyChanges(before, after);

@@ -88,12 +88,16 @@ export interface PolicyStore {
   /** Versions of a policy, oldest first. At most 4 MiB of them are read, and at least two. */
   historyOf(policyID: string, range: PolicyHistoryRange): Promise<PolicyHistory>;
   /**
-   * Writes changes in one transaction. `decide` is pure, because it is called again if other changes came first.
+   * Writes changes in one transaction. `decide` has no effect, because it is called again if other changes came first.
    *
    * @throws {AppError} CONFLICT when there would be too many policies, or they would be too large; UNAVAILABLE when too many
    * other changes came first; and what `decide` throws.
    */
-  change<Result>(decide: (known: PolicySet) => PolicyDecision<Result>, actor: Actor, at: Date): Promise<Result>;
+  change<Result>(
+    decide: (known: PolicySet) => PolicyDecision<Result> | Promise<PolicyDecision<Result>>,
+    actor: Actor,
+    at: Date,
+  ): Promise<Result>;
   /** Descriptions of rows that fail the integrity check, are missing or are not the newest; none if all are intact. */
   verify(): Promise<string[]>;
 }

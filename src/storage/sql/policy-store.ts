@@ -191,13 +191,13 @@ export function createPolicyStore(
   }
 
   async function change<Result>(
-    decide: (known: PolicySet) => PolicyDecision<Result>,
+    decide: (known: PolicySet) => PolicyDecision<Result> | Promise<PolicyDecision<Result>>,
     actor: Actor,
     now: Date,
   ): Promise<Result> {
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const base = await read(known);
-      const { changes, resultAt, receiptOf } = decide(base);
+      const { changes, resultAt, receiptOf } = await decide(base);
       const rows = await signedRows(base, changes, actor, now);
       if (rows.length === 0) return resultAt(base.version);
       const result = resultAt(base.version + 1);
