@@ -6,6 +6,7 @@ import { killAtEachCall } from './kill-points.js';
 import { print } from './kit/report.js';
 import { sizeOf } from './kit/sizes.js';
 import { useDisk } from './kit/suite.js';
+import { verifyingVictim } from './verifying-victim.js';
 import { backupVictims, victims, type Victim } from './victims.js';
 
 const scenery = useDisk('points');
@@ -25,6 +26,10 @@ describe.skipIf(!hasDisk)(`kill -9 at each call to the disk${unlessDisk}`, () =>
       expect(await findingsOf(name, victim)).toEqual([]);
     },
   );
+
+  it('counts each verified request once, when the gateway repeats all after the next start', { timeout }, async () => {
+    expect(await findingsOf('verifyKey', verifyingVictim)).toEqual([]);
+  });
 
   it.each(Object.entries(backupVictims))(
     'leaves no incomplete copy that looks complete during %s',

@@ -8,7 +8,7 @@ import { evenly } from './kit/sizes.js';
 import type { FaultRun } from './kit/workspace.js';
 import type { Scene, Victim } from './victims.js';
 
-/* Kills a command, or a start of the service, just before one of its calls to the disk; and so at each of them. */
+/* Kills a command, or a service from its start on, just before one of its calls to the disk; and so at each of them. */
 
 interface KillPointRun extends Omit<FaultRun, 'seed'> {
   readonly library: string;
@@ -61,7 +61,11 @@ async function runKilled({ library, mutant, victim }: KillPointRun, scene: Scene
   const env = diskEnv(library, scene.folder, { fault: { what: 'KILL', at }, report: counted });
   const args = victim.args(scene);
   const running = launch({ main: scene.main, data: join(scene.folder, 'data'), args, mutant, env });
-  if ((await running.listening) !== undefined) running.kill('SIGTERM');
+  const url = await running.listening;
+  if (url !== undefined) {
+    await victim.use?.(scene, Number(url.port));
+    running.kill('SIGTERM');
+  }
   const timeout = setTimeout(() => void killNow(running), 60_000);
   const { code, signal } = await running.exited;
   clearTimeout(timeout);

@@ -30,12 +30,16 @@ export interface Victim {
   readonly args: (scene: Scene) => readonly string[];
   /** Makes what the command finds. */
   readonly prepare: (scene: Scene) => Promise<void>;
+  /** What a service is asked from when it is ready until it is killed, or else stopped. */
+  readonly use?: (scene: Scene, port: number) => Promise<void>;
   /** Looks at what the kill has left, and does what an operator would do next. */
   readonly judge: (scene: Scene) => Promise<Finding[]>;
 }
 
-const dataOf = ({ folder }: Scene) => join(folder, 'data');
-const wrongResponse = (what: string): Finding => ({ kind: 'wrong response', what });
+/** The data folder of a scene. */
+export const dataOf = ({ folder }: Scene) => join(folder, 'data');
+/** A finding about what a service or a command returned. */
+export const wrongResponse = (what: string): Finding => ({ kind: 'wrong response', what });
 const unless = (isRight: boolean, what: string): Finding[] => (isRight ? [] : [wrongResponse(what)]);
 
 /** The service starts on the folder and takes a change. */
