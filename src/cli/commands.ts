@@ -18,7 +18,9 @@ import {
   restoreKeyCommand,
   rotateKeyCommand,
 } from './keys/change.js';
-import { diffCommand, getCommand, historyCommand, listCommand, followCommand } from './keys/read.js';
+import { followCommand, historyCommand } from './keys/history.js';
+import { listCommand } from './keys/list.js';
+import { diffCommand, getCommand } from './keys/read.js';
 import { discardKeyCommand } from './keys/damaged.js';
 import { exportCommand } from './keys/export.js';
 import { importCommand } from './keys/import.js';

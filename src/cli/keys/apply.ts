@@ -28,7 +28,7 @@ import { readDefinitionFolder, type DesiredKey } from '../definitions.js';
 import { actorOption, confirm, gatewayEffect, notConfirmedExitCode, yesOption, parseOrgIDOption } from '../input.js';
 import { UsageError, type IO } from '../io.js';
 import { formatProblems, problemsOf, type OutputFormat, toJSONLine } from '../output.js';
-import { forEachKey } from './read.js';
+import { forEachKey } from './list.js';
 
 export const applyCommand: CLICommand = {
   name: 'keys apply',
