@@ -93,6 +93,20 @@ describeConfigurations('the rotation of a key', (engine) => {
     expect(await retireSilent()).toBe(1);
   });
 
+  it('looks at many identifiers that may retire early in short pages, between which other work runs', async () => {
+    const rows = Array.from({ length: 450 }, (_, n) => `(${place.bytes(hashOf(`old ${n}`))}, ${n + 1}, 5, 60000, 5)`);
+    await place.run(`INSERT INTO identifiers (key_hash, key, retires, silence, last_used) VALUES ${rows.join()}`);
+    let turns = 0;
+    const turn = () => {
+      turns += 1;
+      next = setImmediate(turn);
+    };
+    let next = setImmediate(turn);
+    for await (const found of t.app.services.store.silent(t.clock.now)) expect(found).toEqual([]);
+    clearImmediate(next);
+    expect(turns).toBeGreaterThanOrEqual(4);
+  });
+
   it('retires no silent identifier without being asked, after a cancellation, or of a deleted key', async () => {
     const silent = async () => {
       after(day / 4);

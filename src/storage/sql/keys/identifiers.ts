@@ -27,13 +27,13 @@ export function createIdentifiers({ dialect, all }: SqlSession): Pick<KeyStore, 
      ORDER BY i.retires, i.key_hash LIMIT ${pageSize}`,
   );
   const none = Buffer.alloc(0);
+  // A page has all keys that it looks at, and no name of those whose identifier is not silent: so it is short.
   const silent = prepared(
-    `SELECT i.key, ${hexOf('i.key_hash')} AS hash, ${name} AS name FROM identifiers i CROSS JOIN keys k
-     WHERE i.silence IS NOT NULL AND i.key > $2 AND i.last_used + i.silence <= $1 AND k.id = i.key AND k.deleted IS NULL
-       AND EXISTS (
-         SELECT 1 FROM identifiers n WHERE n.key = i.key AND n.retires IS NULL AND n.last_used IS NOT NULL
-       )
-     ORDER BY i.key LIMIT ${pageSize}`,
+    `SELECT i.key, ${hexOf('i.key_hash')} AS hash, CASE WHEN i.last_used + i.silence <= $1 THEN (
+       SELECT ${name} FROM identifiers n CROSS JOIN keys k
+       WHERE n.key = i.key AND n.retires IS NULL AND n.last_used IS NOT NULL AND k.id = i.key AND k.deleted IS NULL LIMIT 1
+     ) END AS name
+     FROM identifiers i WHERE i.silence IS NOT NULL AND i.key > $2 ORDER BY i.key LIMIT ${pageSize}`,
   );
 
   return {
@@ -51,9 +51,11 @@ export function createIdentifiers({ dialect, all }: SqlSession): Pick<KeyStore, 
     },
     async *silent(at) {
       const time = BigInt(at.getTime());
-      type Row = { readonly key: bigint; readonly hash: string; readonly name: string };
+      type Row = { readonly key: bigint; readonly hash: string; readonly name: string | null };
       const found = readPages<Row>((last) => all(silent, [time, last?.key ?? beforeAllKeys]), pageSize);
-      for await (const rows of found) yield rows.map(({ name: keyHash, hash }) => ({ keyHash, hash }));
+      for await (const rows of found) {
+        yield rows.flatMap(({ name: keyHash, hash }) => (keyHash === null ? [] : [{ keyHash, hash }]));
+      }
     },
   };
 }
