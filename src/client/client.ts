@@ -2,6 +2,7 @@ import { parametersOf, type DocumentText, type TypedDocument } from './document.
 import { readEventStream } from './event-stream.js';
 import { KeyfrontError, type KeyfrontErrorCode, type KeyfrontErrorDetails } from './errors.js';
 import { parseJSON } from './json.js';
+import { createRetries } from './retry.js';
 
 /* GraphQL client for Keyfront. It uses `fetch`, has no dependencies, and runs in browsers and in Node. */
 
@@ -9,6 +10,7 @@ export type { DocumentText, DocumentTypes, TypedDocument } from './document.js';
 export * from './edit.js';
 export { KeyfrontError, type KeyfrontErrorCode, type KeyfrontIssue } from './errors.js';
 export * from './generated/graphql.js';
+export * from './sync.js';
 
 /** Options of a client. `Tree` is the type of the syntax trees that it sends besides texts. */
 export interface ClientOptions<Tree = never> {
@@ -122,25 +124,20 @@ export function createClient<Tree = never>(options: ClientOptions<Tree>): Client
     async *follow(document, variables, { signal } = {}) {
       const isAborted = () => signal?.aborted === true;
       let { after } = variables;
-      let rejections = 0;
-      for (let failures = 0; !isAborted(); failures += 1) {
-        let delayMs = Math.min(minReconnectDelayMs * 2 ** failures, maxReconnectDelayMs) * (0.5 + Math.random() / 2);
+      const retries = createRetries(signal);
+      while (!isAborted()) {
+        let failure: unknown;
         try {
           for await (const event of streamEvents<ChangeSubscription>(document, { ...variables, after }, signal)) {
             after = event.data.orgKeyChanged.cursor;
-            failures = 0;
-            rejections = 0;
+            retries.reset();
             yield event as never;
           }
         } catch (error) {
           if (isAborted()) return;
-          if (error instanceof KeyfrontError) {
-            if (error.code === 'RATE_LIMITED') rejections += 1;
-            if (!transientCodes.has(error.code) || rejections >= maxRejections) throw error;
-            delayMs = Math.max(delayMs, (error.retryAfterSeconds ?? 0) * 1000);
-          }
+          failure = error;
         }
-        await wait(delayMs, signal);
+        await retries.after(failure);
       }
     },
     send: async <Data, Variables>(
@@ -157,25 +154,6 @@ export function createClient<Tree = never>(options: ClientOptions<Tree>): Client
 
 /** The service sends an event or a comment about every 12 seconds. */
 const silenceTimeoutMs = 40_000;
-const minReconnectDelayMs = 250;
-const maxReconnectDelayMs = 15_000;
-/** The number of RATE_LIMITED responses in a row after which `follow` ends: an invalid credential stays invalid. */
-const maxRejections = 5;
-/** Errors after which a retry can succeed. */
-const transientCodes: ReadonlySet<KeyfrontErrorCode> = new Set(['UNAVAILABLE', 'UNREACHABLE', 'RATE_LIMITED']);
-
-function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) return resolve();
-    const end = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal?.addEventListener('abort', end);
-  });
-}
 
 function secretOf(credential: Credential | undefined): string | undefined | Promise<string> {
   return typeof credential === 'function' ? credential() : credential;
