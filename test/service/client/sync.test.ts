@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { recordExpiryNotices } from '../../../src/keys/expiry-notices.js';
@@ -236,7 +237,9 @@ describe('sync, stopped at each stage', () => {
     let stages = 0;
     for (let restartAt = 1; stages === 0; restartAt += 1) {
       const settings = { KEYFRONT_DATA: await temporaryFolder() };
-      t = await startApp(settings);
+      // Identifiers that no earlier run of the service has generated.
+      const overrides = { randomHex: () => randomBytes(16).toString('hex') };
+      t = await startApp(settings, overrides);
       const many = Array.from({ length: 250 }, (_, index) => ({ key_id: `m${index}`, org_id: 'acme' }));
       await t.importKeys(...initial, ...many);
       await asAdapter();
@@ -244,7 +247,7 @@ describe('sync, stopped at each stage', () => {
       let restarting: Promise<void> | undefined;
       const restart = async () => {
         await t.close();
-        t = await startApp(settings);
+        t = await startApp(settings, overrides);
       };
       const client = clientOf(async (input, init) => {
         requests += 1;
