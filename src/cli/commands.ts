@@ -3,6 +3,7 @@ import { createCompletionCommand } from './completion.js';
 import { backupCommand, restoreCommand } from './backup.js';
 import { checkCommand } from './check.js';
 import { headCommand } from './head.js';
+import { deliverFileCommand } from './deliver-file.js';
 import { doctorCommand } from './doctor.js';
 import { initCommand, migrateStoreCommand, serveCommand } from './installation.js';
 import { issueCommand, listCredentialsCommand, revokeCommand, rotateCredentialCommand } from './credentials.js';
@@ -91,6 +92,7 @@ export const commands: readonly CLICommand[] = [
   exportCommand,
   previewCommand,
   discardKeyCommand,
+  deliverFileCommand,
   importPoliciesCommand,
   listPoliciesCommand,
   diffPoliciesCommand,

@@ -223,6 +223,6 @@ describe('a session', () => {
       new Set(calls.filter(({ args }) => args.includes('--json') === isJSON).map(({ args }) => commandOf(args)?.name));
     const all = commands.map(({ name }) => name);
     expect(all.filter((name) => !called(false).has(name))).toStrictEqual([]);
-    expect(all.filter((name) => !called(true).has(name))).toStrictEqual(['serve', 'completion']);
+    expect(all.filter((name) => !called(true).has(name))).toStrictEqual(['serve', 'deliver file', 'completion']);
   });
 });
