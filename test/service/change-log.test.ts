@@ -59,7 +59,11 @@ describe('the audit log line of an attempt to change a key', () => {
     // A change requires another scope than those of reading, and no other operation does.
     // The removal of policies is sent as a dry run.
     const others = endpoints.filter((endpoint) => operationOf(endpoint) !== 'removeKeyPolicies');
-    expect(others.filter(({ scopes, isWrite }) => scopes.some((scope) => scope !== 'read' && scope !== 'deliver') !== isWrite)).toEqual([]);
+    expect(
+      others.filter(
+        ({ scopes, isWrite }) => scopes.some((scope) => scope !== 'read' && scope !== 'deliver') !== isWrite,
+      ),
+    ).toEqual([]);
   });
 
   it('contains the hash of a generated identifier', async () => {
