@@ -39,6 +39,18 @@ describe.skipIf(!hasDisk)(`kill -9 at each call to the disk${unlessDisk}`, () =>
     },
   );
 
+  itDetects('counts a repeated verification again in a mutant, which this suite detects', { timeout }, async () => {
+    const mutant = await buildMain('keys/verification-repeats-count');
+    const { findings } = await killAtEachCall({
+      ...scenery(),
+      name: 'verify',
+      victim: verifyingVictim,
+      points: 3,
+      mutant,
+    });
+    expect(findings.map(({ what }) => what).join('\n')).toContain('after the first repetition');
+  });
+
   itDetects('leaves half a key in a mutant without transactions, which this suite detects', { timeout }, async () => {
     const victim = victims['keys import'];
     // A key takes some ten calls of the disk where each of its statements is brought there by itself.

@@ -20,7 +20,6 @@ describe(`kill -9 at random times, under load and during starts (FUZZ_SEED=${see
     ['a bulk change that skips the history of 3 of 10 keys', 'storage/bulk-update-skips-history', ['half', 'lost']],
     // The changes after the last kill detect it.
     ['a reset that the next consumption repeats', 'keys/consumption-repeats-reset', ['lost'], 1],
-    ['a verification that is counted again when it is repeated', 'keys/verification-repeats-count', ['invented']],
     [
       'an expected version that is compared only before the transaction',
       'keys/checks-version-early',
