@@ -131,6 +131,9 @@ export function createSamples({ keyIDOf, hashOf, count }) {
         'silence',
         'to',
         'orgID',
+        // The patch replaces the tags.
+        'addTags',
+        'removeTags',
       ].map((name) => [name, () => undefined]),
     ),
   };
