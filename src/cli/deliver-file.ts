@@ -33,7 +33,9 @@ export const deliverFileCommand: CLICommand = {
     ...connectionOptions,
   },
   exitCodes: { 0: 'ended by a signal', 1: 'the service rejected the credential, or FILE cannot be written' },
-  examples: ["keyfront deliver file /etc/nginx/keys.map --template line.txt --run 'nginx -s reload'"],
+  examples: [
+    'keyfront deliver file /etc/nginx/keys.map --url https://keys.example.com --template line.txt --run "nginx -s reload"',
+  ],
   environment: ['KEYFRONT_URL', 'KEYFRONT_SERVICE_CREDENTIAL', 'NODE_EXTRA_CA_CERTS'],
   run: deliverFile,
 };

@@ -2,6 +2,7 @@ import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../../src/cli/commands.js';
+import type { Scope } from '../../../src/keys/key.js';
 import { jsonLines, makeCommandLine, makeOwnCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
 import { makeOwnPlace, postgres } from '../../support/engines.js';
 import { hashOf } from '../../support/factories.js';
@@ -59,6 +60,8 @@ const deadLetterCode = { prepare: webhook, code: 1 };
 interface Preparation {
   /** Returns what takes the place of texts of the example. */
   readonly prepare?: () => Promise<Record<string, string>>;
+  /** The scopes of the credential, if it needs one that permits more. */
+  readonly scopes?: readonly Scope[];
   /** The exit code, if it is not 0. */
   readonly code?: number;
   /** Why the example cannot run here. */
@@ -105,6 +108,14 @@ const preparations: Readonly<Record<string, Preparation>> = {
       return { '/mnt/backups/2026-11-21': join(folder, 'backup') };
     },
   },
+  'deliver file': {
+    scopes: ['read', 'deliver'],
+    prepare: async () => ({
+      '/etc/nginx/keys.map': join(folder, 'keys.map'),
+      'line.txt': await c.file('line.txt', '"{key}" "{org_id}";'),
+      'nginx -s reload': 'true',
+    }),
+  },
   init: { prepare: () => Promise.resolve({ '/var/lib/keyfront': join(folder, 'new') }) },
   serve: { prepare: () => Promise.resolve({ '0.0.0.0': '127.0.0.1' }) },
   'migrate-store': {
@@ -147,7 +158,7 @@ describe('the example', () => {
       const { env, args, input } = callOf(example);
       const option = args.find((arg) => Object.hasOwn(preparations, `${name} ${arg}`));
       const preparation = preparations[option === undefined ? name : `${name} ${option}`] ?? {};
-      const { code = 0, missing } = preparation;
+      const { code = 0, scopes, missing } = preparation;
       it.skipIf(missing !== undefined)(
         `\`${example}\` ends with ${code}${missing ? ` (${missing})` : ''}`,
         async () => {
@@ -164,7 +175,8 @@ describe('the example', () => {
               : text;
             return texts[place] ?? place;
           };
-          const credentials = service ? { KEYFRONT_SERVICE_CREDENTIAL: service.server.t.service } : {};
+          const permitted = scopes && (await service?.server.t.issue('service', { scopes }))?.secret;
+          const credentials = service ? { KEYFRONT_SERVICE_CREDENTIAL: permitted ?? service.server.t.service } : {};
           const settings = Object.fromEntries(Object.entries(env).map(([key, value]) => [key, filled(value)]));
           const outcome = await c.keyfront(
             args.map(filled),
