@@ -1,14 +1,16 @@
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { get as getPlain } from 'node:http';
 import { get as getTLS } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'vitest';
+import { scopes } from '../../../../src/keys/key.js';
 import { buildMain } from '../../../support/build.mjs';
 import { certificate } from '../../../support/localhost-tls.js';
 import { childrenOf, start, type Running } from '../../../support/process.js';
-import { printedBy } from '../../../support/processes.js';
 import { until } from '../../../support/until.js';
 
 /** The memory of a service in bytes, after garbage was collected. */
@@ -22,7 +24,7 @@ export interface AttackedService {
   readonly url: string;
   readonly port: number;
   readonly metricsPort: number;
-  /** A credential of kind service. */
+  /** A credential of kind service, with every scope. */
   readonly credential: string;
   /** The processes that it started with serve, and it has logged nothing at level error or fatal. */
   readonly expectSound: () => Promise<void>;
@@ -39,7 +41,8 @@ export async function startAttackedService(
   settings: Record<string, string> = {},
 ): Promise<AttackedService> {
   const folder = await mkdtemp(join(tmpdir(), 'keyfront-sockets-'));
-  const running = await start(await buildMain(), join(folder, 'data'), ['serve', '--sample', ...args], {
+  const [main, data] = [await buildMain(), join(folder, 'data')];
+  const running = await start(main, data, ['serve', '--sample', ...args], {
     NODE_OPTIONS: `--import=${new URL('memory-probe.mjs', import.meta.url).href}`,
     MEMORY_PROBE_FOLDER: folder,
     KEYFRONT_METRICS_PORT: '0',
@@ -47,6 +50,18 @@ export async function startAttackedService(
   });
   await running.untilLogged('"msg":"listening"');
   const pids = () => [running.pid, ...childrenOf(running.pid)].toSorted();
+  const issue = [
+    'credentials',
+    'issue',
+    '--kind',
+    'service',
+    '--label',
+    'all',
+    '--scopes',
+    Object.keys(scopes).join(','),
+  ];
+  const { stdout } = await promisify(execFile)(process.execPath, [main, ...issue], { env: { KEYFRONT_DATA: data } });
+  const credential = /kf_svc_\w+/.exec(stdout)?.[0] ?? '';
   const first = { pids: pids(), sockets: openSockets(pids()) };
 
   async function expectSound(): Promise<void> {
@@ -66,7 +81,7 @@ export async function startAttackedService(
     url: running.url,
     port: running.port,
     metricsPort: Number(/"url":"http:[^"]+:(\d+)\/metrics"/.exec(running.stderr())?.[1]),
-    credential: printedBy(running).service,
+    credential,
     expectSound,
     memory,
     untilUnconnected: () => until(() => openSockets(first.pids) <= first.sockets, 'The end of all connections'),

@@ -113,6 +113,14 @@ export const httpStages: readonly Stage[] = [
     },
   },
   {
+    name: 'a delivery of keys with their secrets',
+    reach: async (client, batch) => {
+      const page = operation('{ deliverKeys { items { key { data } } } }', auth(batch));
+      await client.send(`${get('/svc/keys/deliver', auth(batch))}${page}`.repeat(5));
+      await batch.firstResponse;
+    },
+  },
+  {
     name: 'a change of policies, and a rotation',
     reach: async (client, batch) => {
       const change = (mutation: string) => operation(`mutation { ${mutation} { version } }`, auth(batch));
