@@ -12,6 +12,7 @@ import { createNameNumbers } from '../../src/storage/sql/name-numbers.js';
 import { createPgSession } from '../../src/storage/postgres/session.js';
 import type { WideQuery } from '../../src/storage/sql/session.js';
 import { postgres, type EnginePlace } from '../support/engines.js';
+import { vacuum } from '../support/postgres.js';
 import { openPlans, recordStatements, type SentStatement, type StatementWork } from '../support/postgres-plans.js';
 import { signer } from '../support/signer.js';
 import { postgresKeyStore } from '../support/storage.js';
@@ -77,7 +78,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     await (await openPostgres(url)).close();
     await place.database?.run(fill);
     // As in a database that is in use. Otherwise autovacuum changes the plans when the machine is slow.
-    await place.database?.run('VACUUM ANALYZE');
+    if (place.database) await vacuum(place.database);
     connections = createPgPool(url, 'plans');
     plans = await openPlans(url);
     await postgresKeyStore(connections, signer).add(ours.map(aChange));

@@ -7,6 +7,7 @@ import type { SqlSession, Value, Work } from '../../src/storage/sql/session.js';
 import { createWebhookStore } from '../../src/storage/sql/webhook-store.js';
 import type { WebhookStore } from '../../src/webhooks/webhook.js';
 import { postgres, type EnginePlace } from '../support/engines.js';
+import { vacuum } from '../support/postgres.js';
 import { openPlans, recordStatements } from '../support/postgres-plans.js';
 import { signer } from '../support/signer.js';
 import { openOwnSession } from '../support/storage.js';
@@ -79,7 +80,7 @@ describe.skipIf(postgres.isMissing)(`the plan on ${postgres.name}`, () => {
     const url = place.database?.url ?? '';
     await (await openPostgres(url)).close();
     await place.database?.run(fill('generate_series(1, 20000) AS numbers (n)'));
-    await place.database?.run('VACUUM ANALYZE');
+    if (place.database) await vacuum(place.database);
     connections = createPgPool(url, 'plans');
     plans = await openPlans(url);
   });

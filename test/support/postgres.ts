@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
+import { until } from './until.js';
 
 const startTimeoutMs = 180_000;
 
@@ -135,6 +136,20 @@ const emptyAll = `DO $$ DECLARE relation record; BEGIN
     END IF;
   END LOOP;
 END $$`;
+
+/**
+ * Collects statistics of the tables, and marks their rows as visible to all, on which plans depend. An open transaction of
+ * another test of the server prevents that: waits for its end.
+ */
+export async function vacuum({ run }: TestDatabase): Promise<void> {
+  await until(async () => {
+    await run('VACUUM ANALYZE');
+    const unmarked = await run(
+      `SELECT c.relname FROM ${ownRelations} AND c.relkind = 'r' AND c.relallvisible < c.relpages`,
+    );
+    return unmarked.length === 0;
+  }, 'The end of older transactions');
+}
 
 /** Creates an empty schema on the server, and drops it after the running test. */
 export async function freshOwnDatabase(server: TestPostgres): Promise<TestDatabase> {
