@@ -233,9 +233,9 @@ export function createDeliveryWorker(
     const hasMoved = page.cursor !== cursor;
     cursor = page.cursor;
     const events = page.events.filter((event) => isWanted(event, webhook.eventTypes));
+    // A key that is created again after a purge repeats its versions: the result of an earlier one must not apply to it.
+    for (const { keyHash, version } of page.events) if (version === 1) await inFlight.get(keyHash);
     if (events.length > 0) {
-      // A key that is created again after a purge repeats its versions: the result of an earlier one must not apply to it.
-      for (const { keyHash, version } of page.events) if (version === 1) await inFlight.get(keyHash);
       const enqueued = { spans: spansOf(events), notices: noticesOf(events), dueMs: Date.now() };
       await record({ cursor, enqueued });
       savedMs = performance.now();
