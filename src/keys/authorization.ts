@@ -7,6 +7,11 @@ export function canSee(principal: Pick<Principal, 'orgID'>, orgID: string): bool
   return principal.orgID === undefined || principal.orgID === orgID;
 }
 
+/** Whether an organization that a request is limited to is one that the principal cannot see. It looks like an empty one. */
+export function isForeign(principal: Pick<Principal, 'orgID'>, orgID: string | undefined): boolean {
+  return orgID !== undefined && !canSee(principal, orgID);
+}
+
 /** The scopes that a credential has only if they are named: it can be without restrictions and without these. */
 const namedScopes: readonly Scope[] = ['router', 'deliver'];
 

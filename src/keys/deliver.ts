@@ -1,6 +1,6 @@
 import { asError, errorCodeOf } from '../lib/errors.js';
 import { stringifyJSON } from '../lib/json.js';
-import { canSee, requireScope, visibleKey } from './authorization.js';
+import { isForeign, requireScope, visibleKey } from './authorization.js';
 import { withAudit } from './change.js';
 import { withSecrets } from './definition/normalize.js';
 import type { KeyDefinition } from './definition/schema.js';
@@ -103,8 +103,7 @@ export function createKeyDelivery(ports: Ports, nameOf: (reference: KeyReference
     caller: CallContext,
     { orgID = caller.orgID, afterHash, limit }: DeliverPageRequest,
   ): Promise<DeliveredPage> {
-    // A foreign organization looks like one without keys.
-    if (orgID !== undefined && !canSee(caller, orgID)) return { items: [], hasMore: false };
+    if (isForeign(caller, orgID)) return { items: [], hasMore: false };
     const query = {
       filter: { orgID },
       orderBy: 'KEY_HASH',

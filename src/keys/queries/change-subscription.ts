@@ -1,5 +1,5 @@
 import type { ChangeEvent, ChangeFeed, FeedPage } from '../change-feed.js';
-import { requireScope } from '../authorization.js';
+import { isForeign, requireScope } from '../authorization.js';
 import type { CallContext } from '../ports.js';
 import type { KeyRevision } from '../key.js';
 import type { KeyNotice } from '../notices.js';
@@ -54,8 +54,7 @@ export function createChangeSubscriptions(
   ): Promise<AsyncGenerator<SubscribedChange, void>> {
     requireScope(caller, 'read');
     const { after, keyHash, orgID = caller.orgID } = request;
-    // A foreign organization looks like one without changes.
-    const isForeign = caller.orgID !== undefined && orgID !== caller.orgID;
+    const hasNone = isForeign(caller, orgID);
     const wakeUp = createWakeUp(signal);
     // Before the first read, so that no change is missed between the two.
     const unsubscribe = tail.subscribe(wakeUp.set);
@@ -65,12 +64,12 @@ export function createChangeSubscriptions(
 
     const read = async (from: string): Promise<FeedPage> => {
       const page = await feed.read({ after: from, orgID, keyHash, limit: pageSize });
-      return isForeign ? { ...page, events: [] } : page;
+      return hasNone ? { ...page, events: [] } : page;
     };
     const readTail = async (from: string): Promise<FeedPage> => {
       const page = await tail.read(from);
       const matches = (event: ChangeEvent) =>
-        !isForeign &&
+        !hasNone &&
         (orgID === undefined || event.orgID === orgID) &&
         (keyHash === undefined || event.keyHash === keyHash);
       return { ...page, events: page.events.filter(matches) };

@@ -1,4 +1,4 @@
-import { requireScope } from '../authorization.js';
+import { isForeign, requireScope } from '../authorization.js';
 import type { CallContext, Ports } from '../ports.js';
 import { subscribedChange, type SubscribedChange } from './change-subscription.js';
 
@@ -36,9 +36,7 @@ export function createRecentChanges({ feed, nextSlice }: Pick<Ports, 'feed' | 'n
       { orgID = caller.orgID, after, limit }: RecentChangesRequest,
     ): Promise<RecentChangesPage> {
       requireScope(caller, 'read');
-      // A foreign organization looks like one without changes.
-      const isForeign = caller.orgID !== undefined && orgID !== caller.orgID;
-      if (isForeign) return { changes: [], end: undefined, hasNext: false };
+      if (isForeign(caller, orgID)) return { changes: [], end: undefined, hasNext: false };
       let end = after;
       for (let reads = 1; ; reads += 1) {
         const { events, cursor, hasMore } = await feed.readBack({ before: end, orgID, limit: Math.max(limit, 1) });
