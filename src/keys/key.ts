@@ -125,8 +125,12 @@ export type KeyState = keyof typeof keyStates;
 export function stateOf({ deleted, definition }: StoredKey, now: Date): KeyState {
   if (deleted !== undefined) return 'DELETED';
   if (definition.isInactive === true) return 'INACTIVE';
-  const { expires } = definition;
-  return expires !== undefined && expires >= 1n && expires <= unixSeconds(now) ? 'EXPIRED' : 'ACTIVE';
+  return hasExpired(definition, now) ? 'EXPIRED' : 'ACTIVE';
+}
+
+/** Whether the time in `expires` has passed. 0, a negative number and no value are no time. */
+export function hasExpired({ expires = 0n }: Pick<Definition, 'expires'>, now: Date): boolean {
+  return expires >= 1n && expires <= unixSeconds(now);
 }
 
 /** How a field differs. SET, CLEARED and NOT_COMPARED are for secrets only, the last one in dry runs only. */

@@ -1,4 +1,4 @@
-import type { Actor } from '../../keys/key.js';
+import { hasExpired, type Actor } from '../../keys/key.js';
 import { hashTypeOf } from '../../crypto/password-hash.js';
 import { type ImportPorts, type ImportRequest, prepareImport } from '../../keys/import.js';
 import { maxIssues } from '../../keys/definition/field-rules.js';
@@ -10,7 +10,6 @@ import { keyWarnings } from '../../keys/access/policy-warnings.js';
 import type { Policies } from '../../keys/access/policy.js';
 import type { KeyStore, KeyTransition } from '../../keys/ports.js';
 import { AppError, pathText, type Issue } from '../../lib/errors.js';
-import { unixSeconds } from '../../lib/int64.js';
 import type { JSONValue } from '../../lib/json.js';
 import { withWireIssuePaths } from '../../rest/json-body.js';
 import { definitionFromWire, issuesToWire } from '../../wire/field-names.js';
@@ -81,8 +80,7 @@ export async function importLines(
     listener.onInvalidLine(number, reasonOf(error));
   };
   const countExpired = ({ transition: { next } }: NumberedLine) => {
-    const { expires = 0n } = next.definition;
-    if (expires >= 1n && expires <= unixSeconds(ports.now())) counts.expired += 1;
+    if (hasExpired(next.definition, ports.now())) counts.expired += 1;
   };
   const replaceExisting = async (line: NumberedLine) => {
     try {
