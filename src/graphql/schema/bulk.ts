@@ -3,7 +3,6 @@ import { bulkLimit, type BulkItem, type BulkRequest, type BulkResult } from '../
 import { tagChangeOf } from '../../keys/bulk-tags.js';
 import type { DefinitionPatch } from '../../keys/definition/patch.js';
 import type { KeyFilter } from '../../keys/key-query.js';
-import { AppError } from '../../lib/errors.js';
 import { cursorsOf } from '../../wire/list-cursor.js';
 import { idempotencyArgs, reasonArgs } from './arguments.js';
 import { builder } from './builder.js';
@@ -12,7 +11,7 @@ import { PatchKeyInput } from './definition.js';
 import { KeyErrorCode, KeyIssue } from './issue.js';
 import { OrgKey } from './key.js';
 import { OrgKeyFilter, toKeyFilter } from './key-list.js';
-import type { PageSizes } from './pagination.js';
+import { requireFirst, type PageSizes } from './pagination.js';
 
 const KeyBulkError = builder.objectRef<NonNullable<BulkItem['error']>>('KeyBulkError').implement({
   description: 'Why the change of one key failed. After UNAVAILABLE or INTERNAL, read the key before you retry.',
@@ -133,11 +132,7 @@ type BulkArgs = InputShapeFromFields<typeof bulkArgs>;
 /** The page of a bulk change; undefined for all matching keys. */
 function pageOf({ first, after }: BulkArgs, filter: KeyFilter): BulkRequest['page'] {
   if (typeof first !== 'number' && typeof after !== 'string') return undefined;
-  if (typeof first === 'number' && first < 1) {
-    throw new AppError('INVALID', 'The page is not valid.', {
-      issues: [{ path: ['first'], code: 'OUT_OF_RANGE', message: 'must be at least 1' }],
-    });
-  }
+  requireFirst(first);
   return {
     first: first ?? bulkLimit,
     afterHash:

@@ -1,9 +1,9 @@
 import { maxDelivered, type DeliveredItem, type DeliveredKey, type DeliveredPage } from '../../keys/deliver.js';
-import { AppError } from '../../lib/errors.js';
 import { nameCursors } from '../../wire/list-cursor.js';
 import { definitionToWire } from '../../wire/field-names.js';
 import { builder } from './builder.js';
 import { KeyStateType, OrgKeyByInput } from './key.js';
+import { requireFirst } from './pagination.js';
 import { KeyRotation } from './rotation.js';
 
 export const DeliveredKeyType = builder.objectRef<DeliveredKey>('DeliveredKey').implement({
@@ -117,13 +117,9 @@ builder.queryField('deliverKeys', (t) =>
     },
     resolve: async (caller, args, { keys }) => {
       const orgID = args.orgID ?? undefined;
-      const first = args.first ?? maxDelivered;
-      if (first < 1) {
-        const issue = { path: ['first'], code: 'OUT_OF_RANGE', message: 'must be at least 1' };
-        throw new AppError('INVALID', 'The page is not valid.', { issues: [issue] });
-      }
+      requireFirst(args.first);
       const afterHash = typeof args.after === 'string' ? nameCursors.decode(args.after, 'after') : undefined;
-      return keys.deliverKeys(caller, { orgID, afterHash, limit: Math.min(first, maxDelivered) });
+      return keys.deliverKeys(caller, { orgID, afterHash, limit: Math.min(args.first ?? maxDelivered, maxDelivered) });
     },
   }),
 );

@@ -92,14 +92,22 @@ export function forwardRange({ first, after, last, before }: DefaultConnectionAr
       ? []
       : [{ path: [name], code: 'MALFORMED_ARGUMENT' as const, message: 'must be omitted: the list is read forwards' }],
   );
-  const negative =
-    typeof first === 'number' && first < 0
-      ? [{ path: ['first'], code: 'OUT_OF_RANGE' as const, message: 'must not be negative' }]
-      : [];
-  const issues = [...backwards, ...negative];
+  const issues = [...backwards, ...validatePageSize({ first })];
   if (issues.length > 0) throw new AppError('INVALID', 'The page is not valid.', { issues });
   return {
     limit: Math.min(first ?? pageSizes.defaultSize, pageSizes.maxSize),
     after: after ?? undefined,
   };
+}
+
+/**
+ * Checks the size of a page that cannot be empty.
+ *
+ * @throws {AppError} INVALID when it is below 1.
+ */
+export function requireFirst(first: number | null | undefined): void {
+  if (typeof first !== 'number' || first >= 1) return;
+  throw new AppError('INVALID', 'The page is not valid.', {
+    issues: [{ path: ['first'], code: 'OUT_OF_RANGE', message: 'must be at least 1' }],
+  });
 }
