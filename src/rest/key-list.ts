@@ -7,6 +7,11 @@ export const listLimitBytes = 2 * 1024 * 1024;
 /** How many bytes are stringified in one stage. */
 const sliceBytes = 256 * 1024;
 
+/** The member of `errors` for a key of a page that cannot be read. */
+export function unreadableItem(keyHash: string) {
+  return { key_hash: keyHash, code: 'INTERNAL', message: 'Internal error.' };
+}
+
 /** Stringifies rendered items until they exceed `limitBytes`; at least one item. */
 export async function stringifyItemsWithin<Item>(
   items: readonly Item[],

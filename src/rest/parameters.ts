@@ -61,6 +61,14 @@ export function changeConditions({ headers }: RequestContext) {
   return { expectedVersion, idempotencyKey: parseIdempotencyKey(headers.get('idempotency-key')) };
 }
 
+/** Parses the size of a page. @throws {AppError} INVALID when it is not from 1 to `max`. */
+export function parseLimit(text: string, max: number): number {
+  const limit = Number(text);
+  if (!/^\d{1,3}$/.test(text) || limit < 1 || limit > max)
+    throw malformedParameter('limit', `must be from 1 to ${max}`);
+  return limit;
+}
+
 /** The error of a parameter that an operation does not have, with the name of the one that may be meant. */
 export function unknownParameter(name: string, suggestion?: string): AppError {
   return malformedParameter(

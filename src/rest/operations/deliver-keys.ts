@@ -6,11 +6,20 @@ import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
 import { jsonListResponse, jsonResponse, type HTTPResponse } from '../../http/response.js';
 import { definitionToWire } from '../../wire/field-names.js';
 import { nameCursors } from '../../wire/list-cursor.js';
-import { stringifyItemsWithin } from '../key-list.js';
+import { stringifyItemsWithin, unreadableItem } from '../key-list.js';
 import { identifierMembers } from '../key-response.js';
-import { parseKeyID, rejectParameters, unknownParameter } from '../parameters.js';
+import { parseKeyID, parseLimit, rejectParameters, unknownParameter } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
-import { identifierHash, keyHash, keyID, malformed, rotation, text, unknownKey } from './shared-docs.js';
+import {
+  identifierHash,
+  keyHash,
+  keyID,
+  malformed,
+  rotation,
+  text,
+  unknownKey,
+  unreadableKeys,
+} from './shared-docs.js';
 
 const purpose =
   'For an adapter that keeps a copy of the keys in a gateway. Needs a credential whose scope `deliver` was named. Each read is in the audit log.';
@@ -118,19 +127,7 @@ export const deliverKeys = defineRoute({
     },
     optional: {
       next: { type: 'string', description: 'The cursor of the next page; absent on the last page.' },
-      errors: {
-        type: 'array',
-        description: 'The keys of the page that cannot be read; absent if there are none.',
-        items: {
-          type: 'object',
-          required: ['key_hash', 'code', 'message'],
-          properties: {
-            key_hash: { type: 'string', description: 'The hash of the key.' },
-            code: { type: 'string', enum: ['INTERNAL'], description: 'The error code.' },
-            message: { type: 'string', description: 'The message.' },
-          },
-        },
-      },
+      errors: unreadableKeys('The keys of the page that cannot be read; absent if there are none.'),
     },
   },
   success: 'OK',
@@ -167,7 +164,7 @@ async function handle({ caller, keys, query, nextStage }: RouteCall): Promise<HT
       : { items: await itemsOf(hash, keys.deliverKey(caller, { keyHash: hash })), hasMore: false };
   const readable = page.items.flatMap(({ key }) => (key instanceof Error ? [] : [key]));
   const errors = page.items.flatMap(({ keyHash: ofItem, key }) =>
-    key instanceof Error ? [{ key_hash: ofItem, code: 'INTERNAL', message: 'Internal error.' }] : [],
+    key instanceof Error ? [unreadableItem(ofItem)] : [],
   );
   const last = page.items.at(-1);
   return jsonListResponse('keys', await stringifyItemsWithin(readable, deliveredToJSON, nextStage), {
@@ -212,13 +209,10 @@ function parsePage(query: string) {
   if (keyHash !== undefined && parameters.size > 1) {
     throw malformedParameter('key_hash', 'must not be combined with other parameters');
   }
-  const isLimit =
-    limit === undefined || (/^\d{1,3}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= maxDelivered);
-  if (!isLimit) throw malformedParameter('limit', `must be from 1 to ${maxDelivered}`);
   return {
     keyHash,
     orgID: parameters.get('org_id'),
     afterHash: after === undefined ? undefined : nameCursors.decode(after, 'after'),
-    limit: Number(limit ?? maxDelivered),
+    limit: limit === undefined ? maxDelivered : parseLimit(limit, maxDelivered),
   };
 }

@@ -14,12 +14,12 @@ import { nearest } from '../../lib/nearest.js';
 import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
 import { jsonListResponse, type HTTPResponse } from '../../http/response.js';
 import { cursorsOf } from '../../wire/list-cursor.js';
-import { listLimitBytes, stringifyItemsWithin } from '../key-list.js';
+import { listLimitBytes, stringifyItemsWithin, unreadableItem } from '../key-list.js';
 import { keyToJSON, withQuotas, type KeyWithQuota } from '../key-response.js';
 import type { JSONSchema } from '../openapi/json-schema.js';
-import { unknownParameter } from '../parameters.js';
+import { parseLimit, unknownParameter } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
-import { text } from './shared-docs.js';
+import { text, unreadableKeys } from './shared-docs.js';
 
 const maxLimit = 100;
 
@@ -83,20 +83,9 @@ export const listOrgKeys = defineRoute({
     },
     optional: {
       next: { type: 'string', description: 'The cursor of the next page; absent on the last page.' },
-      errors: {
-        type: 'array',
-        description:
-          'The keys of the page that cannot be read, because they fail their integrity check; absent if there are none.',
-        items: {
-          type: 'object',
-          required: ['key_hash', 'code', 'message'],
-          properties: {
-            key_hash: { type: 'string', description: 'The hash of the key identifier.' },
-            code: { type: 'string', enum: ['INTERNAL'], description: 'The error code.' },
-            message: { type: 'string', description: 'The message.' },
-          },
-        },
-      },
+      errors: unreadableKeys(
+        'The keys of the page that cannot be read, because they fail their integrity check; absent if there are none.',
+      ),
     },
   },
   success: 'OK',
@@ -169,7 +158,7 @@ async function handle({ caller, keys, query, nextStage }: RouteCall): Promise<HT
   // The next page begins with the first key that would exceed the size of the response.
   const omitted = readable[members.length];
   const shown = entries.slice(0, limit).filter(beforeKey(omitted));
-  const errors = shown.flatMap((entry) => ('key' in entry ? [] : errorOf(entry.position.keyHash)));
+  const errors = shown.flatMap((entry) => ('key' in entry ? [] : unreadableItem(entry.position.keyHash)));
   const last = shown.at(-1);
   const hasMore = page.isCut || shown.length < entries.length;
   return jsonListResponse('keys', members, {
@@ -182,10 +171,6 @@ async function handle({ caller, keys, query, nextStage }: RouteCall): Promise<HT
 function beforeKey(key: StoredKey | undefined): (entry: PageEntry) => boolean {
   let isBefore = true;
   return (entry) => (isBefore &&= !('key' in entry && entry.key === key));
-}
-
-function errorOf(keyHash: string) {
-  return { key_hash: keyHash, code: 'INTERNAL', message: 'Internal error.' };
 }
 
 type ParseFilter = (text: string, name: string) => Partial<KeyFilter>;
@@ -245,9 +230,7 @@ function parsePage(query: string): ListedPage {
       if (text !== '1') throw malformedParameter(name, 'must be 1 or absent');
       descending = true;
     } else if (name === 'limit') {
-      limit = Number(text);
-      if (!/^\d{1,3}$/.test(text) || limit < 1 || limit > maxLimit)
-        throw malformedParameter(name, `must be from 1 to ${maxLimit}`);
+      limit = parseLimit(text, maxLimit);
     } else {
       // `first` is the name in GraphQL.
       const suggestion =

@@ -31,6 +31,20 @@ export const rotation = {
     },
   },
 };
+/** Returns the schema of the keys of a page that cannot be read. */
+export const unreadableKeys = (description: string) => ({
+  type: 'array',
+  description,
+  items: {
+    type: 'object',
+    required: ['key_hash', 'code', 'message'],
+    properties: {
+      key_hash: { type: 'string', description: 'The hash of the key.' },
+      code: { type: 'string', enum: ['INTERNAL'], description: 'The error code.' },
+      message: { type: 'string', description: 'The message.' },
+    },
+  },
+});
 /** Returns the schema of a 64-bit integer. */
 export const int64 = (description: string) => ({ type: 'integer', format: 'int64', description });
 /** Schema of a text. */
