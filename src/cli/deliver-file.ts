@@ -203,6 +203,7 @@ function toJSONText(keys: Iterable<DeliveredFragment>): string {
           old_key: rotation.oldKeyID,
           old_identifier_hash: rotation.oldIdentifierHash,
           retires_at: rotation.retiresAt,
+          ...(rotation.silence !== null && { silence: rotation.silence }),
         },
       }),
     }),

@@ -1268,14 +1268,14 @@ export type RemovePoliciesMutationVariables = Exact<{
 
 export type RemovePoliciesMutation = { removeKeyPolicies: { dryRun: boolean, version: number, changes: Array<{ policyID: string, kind: KeyPolicyChangeKind, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> }>, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
 
-export type DeliveredFragment = { keyHash: string, keyID: string, identifierHash: string, orgID: string, version: number, state: OrgKeyState, data: Record<string, unknown>, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string } | null };
+export type DeliveredFragment = { keyHash: string, keyID: string, identifierHash: string, orgID: string, version: number, state: OrgKeyState, data: Record<string, unknown>, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string, silence: number | null } | null };
 
 export type DeliverKeyQueryVariables = Exact<{
   by: OrgKeyByInput;
 }>;
 
 
-export type DeliverKeyQuery = { deliverKey: { keyHash: string, keyID: string, identifierHash: string, orgID: string, version: number, state: OrgKeyState, data: Record<string, unknown>, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string } | null } | null };
+export type DeliverKeyQuery = { deliverKey: { keyHash: string, keyID: string, identifierHash: string, orgID: string, version: number, state: OrgKeyState, data: Record<string, unknown>, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string, silence: number | null } | null } | null };
 
 export type DeliverKeysQueryVariables = Exact<{
   orgID?: string | null | undefined;
@@ -1284,7 +1284,7 @@ export type DeliverKeysQueryVariables = Exact<{
 }>;
 
 
-export type DeliverKeysQuery = { deliverKeys: { endCursor: string | null, hasNextPage: boolean, items: Array<{ keyHash: string, key: { keyHash: string, keyID: string, identifierHash: string, orgID: string, version: number, state: OrgKeyState, data: Record<string, unknown>, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string } | null } | null }> } | null };
+export type DeliverKeysQuery = { deliverKeys: { endCursor: string | null, hasNextPage: boolean, items: Array<{ keyHash: string, key: { keyHash: string, keyID: string, identifierHash: string, orgID: string, version: number, state: OrgKeyState, data: Record<string, unknown>, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string, silence: number | null } | null } | null }> } | null };
 
 export type OrgKeyChangedSubscriptionVariables = Exact<{
   orgID?: string | null | undefined;
@@ -1319,8 +1319,8 @@ export type KeyDeliverySubscriptionVariables = Exact<{
 
 export type KeyDeliverySubscription = { orgKeyChanged:
     | { __typename: 'KeyFeedCheckpoint', cursor: string }
-    | { __typename: 'OrgKeyChanged', keyHash: string | null, cursor: string, delivered: { keyHash: string, keyID: string, identifierHash: string, orgID: string, version: number, state: OrgKeyState, data: Record<string, unknown>, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string } | null } | null }
-    | { __typename: 'OrgKeyNoticed', keyHash: string | null, cursor: string, delivered: { keyHash: string, keyID: string, identifierHash: string, orgID: string, version: number, state: OrgKeyState, data: Record<string, unknown>, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string } | null } | null }
+    | { __typename: 'OrgKeyChanged', keyHash: string | null, cursor: string, delivered: { keyHash: string, keyID: string, identifierHash: string, orgID: string, version: number, state: OrgKeyState, data: Record<string, unknown>, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string, silence: number | null } | null } | null }
+    | { __typename: 'OrgKeyNoticed', keyHash: string | null, cursor: string, delivered: { keyHash: string, keyID: string, identifierHash: string, orgID: string, version: number, state: OrgKeyState, data: Record<string, unknown>, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string, silence: number | null } | null } | null }
    };
 
 export class TypedDocumentString<TResult, TVariables>
@@ -2073,6 +2073,7 @@ export const DeliveredFragmentDoc = new TypedDocumentString(`
     oldKeyID
     oldIdentifierHash
     retiresAt
+    silence
   }
   orgID
   version
@@ -5077,12 +5078,13 @@ export const DeliverKeyDocument = new TypedDocumentString(`
     oldKeyID
     oldIdentifierHash
     retiresAt
+    silence
   }
   orgID
   version
   state
   data
-}`, {"hash":"sha256:65ebf51f6fb31bfc6632b24937396c04a22702253d50a50548c0768ec81ff30b"}) as unknown as TypedDocumentString<DeliverKeyQuery, DeliverKeyQueryVariables>;
+}`, {"hash":"sha256:2eb991e403ed8efed6cb0d909b73967829274f0568229093d981213b8fadd984"}) as unknown as TypedDocumentString<DeliverKeyQuery, DeliverKeyQueryVariables>;
 export const DeliverKeysDocument = new TypedDocumentString(`
     query DeliverKeys($orgID: String, $first: Int, $after: String) {
   deliverKeys(orgID: $orgID, first: $first, after: $after) {
@@ -5104,12 +5106,13 @@ export const DeliverKeysDocument = new TypedDocumentString(`
     oldKeyID
     oldIdentifierHash
     retiresAt
+    silence
   }
   orgID
   version
   state
   data
-}`, {"hash":"sha256:b853a150fdee193d15ae355f41dcc27c6549872b59f606f2468502f44a916e73"}) as unknown as TypedDocumentString<DeliverKeysQuery, DeliverKeysQueryVariables>;
+}`, {"hash":"sha256:3321c7c2c18908f1db1c4dc1c16f366090c9851b6b53562a5e5c3bd04e045362"}) as unknown as TypedDocumentString<DeliverKeysQuery, DeliverKeysQueryVariables>;
 export const OrgKeyChangedDocument = new TypedDocumentString(`
     subscription OrgKeyChanged($orgID: String, $keyHash: String, $after: String) {
   orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) {
@@ -5245,9 +5248,10 @@ export const KeyDeliveryDocument = new TypedDocumentString(`
     oldKeyID
     oldIdentifierHash
     retiresAt
+    silence
   }
   orgID
   version
   state
   data
-}`, {"hash":"sha256:b675ee4275dc105d741c9ed9c2df66aca5f7e546d84daacb1931b0768e800833"}) as unknown as TypedDocumentString<KeyDeliverySubscription, KeyDeliverySubscriptionVariables>;
+}`, {"hash":"sha256:e823e3ca804be5d153e5778f00e79ddfd59bf7f9acae283b94a231462e9606cc"}) as unknown as TypedDocumentString<KeyDeliverySubscription, KeyDeliverySubscriptionVariables>;

@@ -61,6 +61,15 @@ it('writes all keys with their secrets as JSON, and each change', async () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await sendRequest(s.t, 'DELETE', '/svc/org/keys/k2');
     await until(() => !content().includes('"k2"'), 'The file without a deleted key');
+    await sendRequest(s.t, 'POST', '/svc/org/keys/k1/rotate', { overlap: 600, silence: 60 });
+    await until(() => content().includes('"silence"'), 'The file with a rotation');
+    const rotated = (JSON.parse(content()) as { rotation?: object }[]).find(({ rotation }) => rotation);
+    expect(rotated?.rotation).toEqual({
+      old_key: 'k1',
+      old_identifier_hash: hashOf('k1'),
+      retires_at: expect.any(String),
+      silence: 60,
+    });
   });
   expect(code).toBe(0);
 });

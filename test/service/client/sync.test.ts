@@ -93,7 +93,7 @@ async function truth(orgID?: string): Promise<Map<string, DeliveredFragment>> {
   });
   for (const { keyHash } of page.keys) {
     const query = `{ deliverKey(by: { keyHash: "${keyHash}" }) { keyHash keyID identifierHash
-      rotation { oldKeyID oldIdentifierHash retiresAt } orgID version state data } }`;
+      rotation { oldKeyID oldIdentifierHash retiresAt silence } orgID version state data } }`;
     keys.set(keyHash, dataOf<DeliveredFragment>(await t.graphql(query, {}, { 'x-svc-authorization': service })));
   }
   return keys;
