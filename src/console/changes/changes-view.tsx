@@ -73,7 +73,8 @@ export function ChangesView() {
   const first = useLoad((signal) => readFeed(client, orgID, null, signal), [client, orgID]);
   const [feed, setFeed] = useState<Feed>();
   useEffect(() => {
-    if (first.data) setFeed(withNewest.bind(undefined, first.data));
+    const newest = first.data;
+    if (newest) setFeed((shown) => withNewest(newest, shown));
   }, [first.data]);
   const more = useAction(async () => {
     if (feed?.next === undefined) return;

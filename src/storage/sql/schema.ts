@@ -17,8 +17,14 @@ export type SchemaStep = Readonly<Record<Dialect['name'], string>>;
  * (`Layouts`). A release fills a new column only on request, because the release before rejects a row with a value in it.
  */
 export const migrations: readonly SchemaStep[] = [
-  ...[layout1, layout2, layout3, layout4],
-  ...[layout5, layout6, layout7, layout8],
+  layout1,
+  layout2,
+  layout3,
+  layout4,
+  layout5,
+  layout6,
+  layout7,
+  layout8,
 ];
 
 /** Databases that builds before the first release have made have smaller versions. */
