@@ -1,6 +1,7 @@
 import { credentialKinds, type CredentialKind, type StoredCredential } from '../credentials/credential.js';
 import { issueCredential, rotateCredential } from '../credentials/issue.js';
 import { scopes, type Scope } from '../keys/key.js';
+import { isRole, roles } from '../keys/role.js';
 import { nearest } from '../lib/nearest.js';
 import { printable } from '../lib/text.js';
 import { withServices } from './client/open.js';
@@ -21,6 +22,10 @@ export const issueCommand: CLICommand = {
     },
     label: { value: 'TEXT', description: 'Name shown in lists and in the audit log', isRequired: true },
     org: { value: 'ID', description: 'Restrict the credential to one organization (default: all organizations)' },
+    role: {
+      value: 'ROLE',
+      description: `Restrict a service credential to the scopes of a role: ${Object.keys(roles).join(', ')}`,
+    },
     'read-only': { description: 'Allow a service credential to read only; the same as --scopes read' },
     scopes: {
       value: 'LIST',
@@ -54,13 +59,26 @@ async function issue(io: IO, options: OptionValues): Promise<number> {
   });
 }
 
-/** The scopes that `--read-only` or `--scopes` name; undefined if neither is given. */
+/** The scopes that `--role`, `--read-only` or `--scopes` name; undefined if none of them is given. */
 function parseScopes(options: OptionValues, kind: CredentialKind): readonly Scope[] | undefined {
-  const { 'read-only': isReadOnly, scopes: list } = options;
-  if (isReadOnly !== true && list === undefined) return undefined;
-  if (isReadOnly === true && list !== undefined) throw new UsageError('Use either --read-only or --scopes.');
-  if (kind !== 'service') throw new UsageError('--read-only and --scopes are for service credentials only.');
+  const { role, 'read-only': isReadOnly, scopes: list } = options;
+  const given = [role, isReadOnly === true ? true : undefined, list].filter((one) => one !== undefined);
+  if (given.length === 0) return undefined;
+  if (given.length > 1) throw new UsageError('Use only one of --role, --read-only and --scopes.');
+  if (kind !== 'service') throw new UsageError('--role, --read-only and --scopes are for service credentials only.');
   if (isReadOnly === true) return ['read'];
+  return role === undefined ? parseScopeList(list) : parseRole(role);
+}
+
+function parseRole(role: OptionValues[string]): readonly Scope[] {
+  if (typeof role === 'string' && isRole(role)) return roles[role];
+  const suggestion = nearest(String(role), Object.keys(roles));
+  throw new UsageError(
+    `--role must be one of ${Object.keys(roles).join(', ')}${suggestion === undefined ? '.' : `; did you mean ${suggestion}?`}`,
+  );
+}
+
+function parseScopeList(list: OptionValues[string]): readonly Scope[] {
   const known = Object.keys(scopes) as Scope[];
   const named = String(list).split(',');
   for (const name of named) {

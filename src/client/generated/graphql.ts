@@ -408,8 +408,10 @@ export type KeyQuotaResetStatus =
 export type KeyScope =
   /** State whom a change is made for, in the header `X-Keyfront-Actor`. Permits nothing by itself. */
   | 'ACTOR'
-  /** Change policies, of a credential that is not bound to an organization. */
+  /** Administer: change policies, of a credential that is not bound to an organization. */
   | 'ADMIN'
+  /** Approve or reject the changes that somebody else has proposed. */
+  | 'APPROVE'
   /** Consume live quotas. */
   | 'CONSUME'
   /** Create keys. */
@@ -418,6 +420,8 @@ export type KeyScope =
   | 'DELETE'
   /** Read keys with their identifiers, password hashes and secrets, for a gateway that decides by a copy of its own. Must be named. */
   | 'DELIVER'
+  /** Propose changes, which somebody else applies. */
+  | 'PROPOSE'
   /** Read, list and follow keys, and preview updates. */
   | 'READ'
   /** Send GraphQL operations with as many aliases as a router merges from several. Permits nothing by itself. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { rotateCredential } from '../../../src/credentials/issue.js';
+import { hasScope } from '../../../src/keys/authorization.js';
 import { scopes, type Scope } from '../../../src/keys/key.js';
+import { roles } from '../../../src/keys/role.js';
 import { startSharedApp, type TestResponse } from '../../support/app.js';
 import { codeOf, dataOf } from '../../support/responses.js';
 import { expectNoChange } from '../../support/state.js';
@@ -67,6 +69,11 @@ it('shows the history and the organization of a changed key to credentials that 
     expect(restricted.body['errors']).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
     expect(isAccepted(await t.graphql(query))).toBe(true);
   }
+});
+
+it('gives the role of administrators the scopes of a credential without restrictions', () => {
+  const unrestricted = allScopes.filter((scope) => hasScope({}, scope));
+  expect([...roles.administrator].sort()).toStrictEqual(unrestricted.sort());
 });
 
 it('keeps the scopes of a credential that is rotated', async () => {
