@@ -68,7 +68,7 @@ export async function createApp(
   telemetry: Telemetry = {},
 ): Promise<App> {
   const { corsOrigins, expiryNoticeDays, graphiql, introspection, maxSubscriptions, oidc, restoreWindowMs } = config;
-  const { trustedProxies } = config;
+  const { proposalsKeptMs, trustedProxies } = config;
   const isShared = secrets.databaseURL !== undefined;
   // Read first, so that an invalid file leaves no resource open.
   const documents = new Map([
@@ -98,7 +98,14 @@ export async function createApp(
   const authenticator = createAuthenticator({ store: credentials, oidc, now, log, meter });
   const { authenticate, revalidate } = authenticator;
   const { checkpointEveryMs } = overrides;
-  const jobOptions = { restoreWindowMs, expiryNoticeDays, checkpointEveryMs, mayHaveOtherHosts: isShared, useLog };
+  const jobOptions = {
+    restoreWindowMs,
+    expiryNoticeDays,
+    proposalsKeptMs,
+    checkpointEveryMs,
+    mayHaveOtherHosts: isShared,
+    useLog,
+  };
   const jobs = startScheduledJobs(services, jobOptions, log);
   const dispatcher = startDispatcher(
     { store: webhooks, history: store, feed, sealer, allowed: config.webhooksTo, log, meter },

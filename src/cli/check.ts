@@ -1,4 +1,5 @@
 import type { Sealer } from '../crypto/encryption.js';
+import { aadOfRequest } from '../storage/sql/proposal-requests.js';
 import { sealedSecretsOf } from '../keys/protect-secrets.js';
 import type { IntegrityReport } from '../keys/ports.js';
 import { errorCodeOf } from '../lib/errors.js';
@@ -74,6 +75,8 @@ export async function verifyInstallation(
   problems.push(...(await problemsOfCheckpoints(services)));
   problems.push(...(await problemsOfWebhooks(webhooks, sealer)));
   problems.push(...(await services.policies.verify()));
+  problems.push(...(await services.proposals.verify()));
+  problems.push(...(await problemsOfRequests(services)));
   problems.push(...(await problemsOfReceipts(services)));
   const pendingResets = await pendingResetsOf(services, problems);
   let keys = 0;
@@ -144,6 +147,18 @@ async function problemsOfWebhooks(webhooks: Services['webhooks'], sealer: Sealer
       .filter(({ sealed, aad }) => !canOpen(sealer, sealed, aad))
       .map(({ name }) => `The ${name} of ${webhook.id} cannot be decrypted.`),
   );
+}
+
+/** The sealed requests of proposals. */
+async function problemsOfRequests({ proposals, sealer }: Services): Promise<string[]> {
+  const problems: string[] = [];
+  for await (const page of proposals.allSealed()) {
+    for (const { id, sealed } of page) {
+      if (!canOpen(sealer, sealed, aadOfRequest(id)))
+        problems.push(`The request of the proposal ${id} cannot be decrypted.`);
+    }
+  }
+  return problems;
 }
 
 /** A receipt whose key was removed by `secrets prune` can be neither used nor verified. */

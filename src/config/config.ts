@@ -56,6 +56,7 @@ function configFrom(data: z.output<ReturnType<typeof settingsFor>>, production: 
     quotaKeys: data.KEYFRONT_QUOTA_KEYS,
     restoreWindowMs: data.KEYFRONT_RESTORE_DAYS * 86_400_000,
     expiryNoticeDays: data.KEYFRONT_EXPIRY_NOTICE_DAYS,
+    proposalsKeptMs: data.KEYFRONT_PROPOSAL_DAYS * 86_400_000,
     graphiql: data.KEYFRONT_GRAPHIQL,
     console: data.KEYFRONT_CONSOLE,
     introspection: data.KEYFRONT_INTROSPECTION,

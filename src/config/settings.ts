@@ -119,6 +119,11 @@ export const settingsFor = (production: boolean) =>
       .describe(
         'How many days before a key expires there is an event: up to 10 numbers from 1 to 365, separated by commas, or off. The event of the expiry itself stays.',
       ),
+    KEYFRONT_PROPOSAL_DAYS: integer(1, 3650, 'of days ')
+      .prefault('365')
+      .describe(
+        'Days for which a proposal is kept after its end, with the names of who proposed and decided it, from 1 to 3650.',
+      ),
     KEYFRONT_QUOTA_URL: redisURL
       .optional()
       .describe(

@@ -29,6 +29,7 @@ import { createChangeSubscriptions, type ChangeSubscriptionRequest } from './que
 import { explainOrgKey, type ExplainRequest } from './queries/explain-key.js';
 import { createPolicyQueries } from './queries/policies.js';
 import { previewKey, type KeyPreview } from './queries/preview-key.js';
+import { createProposals } from './proposals/proposals.js';
 import { createKeyQueries, type KeyReference } from './queries/read-keys.js';
 import { createUseQueries } from './queries/read-use.js';
 import { createRecentChanges } from './queries/recent-changes.js';
@@ -166,6 +167,7 @@ export function createKeyService(ports: Ports) {
     ...createPolicyQueries(ports),
     ...createUseQueries(ports),
     ...createPolicyCommands(ports),
+    ...createProposals(ports, (reference) => nameOf(reference, hashOf(reference))),
     ...createKeyDelivery(ports, (reference) => nameOf(reference, hashOf(reference))),
     /** See `explainOrgKey` of explain-key.ts. */
     explainOrgKey: (

@@ -106,6 +106,13 @@ export interface Principal {
   readonly scopes?: readonly Scope[] | undefined;
 }
 
+/** The proposal that made a change, in the history of the key. */
+export interface AppliedProposal {
+  readonly id: string;
+  /** Undefined if it needed no approval. */
+  readonly approvedBy?: Actor | undefined;
+}
+
 /** Who made a change. */
 export interface Actor extends Pick<Principal, 'credentialID' | 'label'> {
   /** Whom the credential, or the user of the command line, states to act for. Not verified. */
@@ -183,6 +190,8 @@ export interface KeyRevision {
   /** For `revert`: the version whose definition was restored. Undefined in entries from before it was recorded. */
   readonly revertedTo?: number | undefined;
   readonly actor: Actor;
+  /** The proposal that made the change; undefined for a direct one. */
+  readonly proposal?: AppliedProposal | undefined;
   /** The caller's reason for the change. */
   readonly reason: string | undefined;
   readonly requestID: string;

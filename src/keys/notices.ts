@@ -8,6 +8,12 @@ export const noticeKinds = {
   quota_threshold: 'A part of the quota is used that `monitor.triggerLimits` of the key names.',
   quota_exhausted: 'All of the quota is used.',
   purged: 'The key was removed with its history, because the time in which it could be restored is over.',
+  proposed: 'A change of the key was proposed.',
+  proposal_approved: 'A proposed change was approved. It is made at its time.',
+  proposal_rejected: 'A proposed change was rejected.',
+  proposal_withdrawn: 'A proposed change was withdrawn by its proposer.',
+  proposal_expired: 'A proposed change was not approved in time.',
+  proposal_stale: 'A proposed change cannot be made: the key has changed since.',
 } as const;
 
 /** How long notices are kept, for receivers that are away: 90 days. */
@@ -28,6 +34,8 @@ export interface NoticeDetails {
   readonly quotaUsed?: bigint | undefined;
   readonly quotaMax?: bigint | undefined;
   readonly quotaRenewsAt?: bigint | undefined;
+  /** For notices of a proposal: its identifier. */
+  readonly proposalID?: string | undefined;
 }
 
 /** An event of a key in time. It contains no identifier of the key. */

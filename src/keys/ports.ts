@@ -1,5 +1,8 @@
 import type { PolicyStore } from './access/policy-store.js';
 import type { ChangeFeed } from './change-feed.js';
+import type { ProposalStep } from './proposals/proposal.js';
+import type { ProposalStore } from './proposals/proposal-store.js';
+import type { RequestCodec } from './proposals/request.js';
 import type { SecretProtectionDeps } from './protect-secrets.js';
 import type { ConsumeQuota, ExternalCounters, OrgCounter } from './quota/external-counters.js';
 import type { KeyNotice, NewNotice, QuotaNotices } from './notices.js';
@@ -69,6 +72,8 @@ export interface Ports extends SecretProtectionDeps {
   readonly feed: ChangeFeed;
   readonly policies: PolicyStore;
   readonly uses: UseStore;
+  readonly proposals: ProposalStore;
+  readonly proposalRequests: RequestCodec;
   /** Notes the requests of gateways. Absent in commands, which serve none. */
   readonly noteUse?: NoteUse | undefined;
   readonly now: () => Date;
@@ -101,6 +106,8 @@ export interface KeyTransition {
   readonly quotaChange?: QuotaChange | undefined;
   /** The result, for a request with an idempotency key. */
   readonly receipt?: Receipt | undefined;
+  /** The steps of the proposal that makes the change, with its end. If it has ended before, nothing is written. */
+  readonly steps?: readonly ProposalStep[] | undefined;
 }
 
 /**

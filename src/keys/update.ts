@@ -233,7 +233,7 @@ async function prepareUpdate(
 }
 
 /** A preview shows only that the password changes and its hash type, so that it need not be hashed. */
-async function placeholderHash(_: string, type: string): Promise<string> {
+export async function placeholderHash(_: string, type: string): Promise<string> {
   return Promise.resolve(type === 'argon2id' ? '$argon2id$' : '$2b$');
 }
 

@@ -35,6 +35,7 @@ import { createRingReports, type RingReports } from './ring-reports.js';
 import type { OpenQuotas } from './redis/open.js';
 import { openStorage } from './open-engine.js';
 import { createReceiptCodec } from './sql/keys/receipts.js';
+import { createRequestCodec } from './sql/proposal-requests.js';
 import { makePrivateFolder } from './sqlite/files.js';
 
 /** Replaces the clock, the random source and the scheduler in tests. Workers set `runExclusive`. */
@@ -120,7 +121,7 @@ export async function openServices(
       slices: scheduler,
     });
     const { settings, ...engine } = storage;
-    const { store, feed, credentials, policies, uses } = engine;
+    const { store, feed, credentials, policies, proposals, uses } = engine;
     await beginHeads(storage, keyRingCheck, opened, access);
     let live: OpenQuotas | undefined;
     if (liveQuotas && secrets.quotaURL !== undefined) {
@@ -141,6 +142,7 @@ export async function openServices(
       externalCounters: live?.quotas,
       feed,
       policies,
+      proposals,
       uses,
       now,
       hashKeyID: createKeyHash(config.keyHash, secrets.keyHashPepper),
@@ -149,6 +151,7 @@ export async function openServices(
       hashPassword: (password, type) => passwords.hash(password, type),
       seal: (plaintext, aad) => sealer.seal(plaintext, aad),
       open: (sealed, aad) => sealer.open(sealed, aad),
+      proposalRequests: createRequestCodec(sealer),
       receipts: createReceiptCodec(createSealer(ring, 'derived'), ring),
       quotaNotices: createQuotaNotices(store),
       restoreWindowMs: config.restoreWindowMs,

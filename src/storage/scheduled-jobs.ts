@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { receiptLifetimeMs } from '../keys/idempotency.js';
 import { recordExpiryNotices } from '../keys/expiry-notices.js';
 import { noticeLifetimeMs } from '../keys/notices.js';
+import { applyDueProposals } from '../keys/proposals/decide.js';
 import { retireIdentifiers, retireSilentIdentifiers } from '../keys/rotate.js';
 import type { UseLog } from '../keys/use/use-log.js';
 import { dayOf, useDays } from '../keys/use/use.js';
@@ -57,6 +58,8 @@ interface ScheduledJobsOptions {
   readonly restoreWindowMs: number;
   /** How many days before the expiry of a key there is a notice. */
   readonly expiryNoticeDays: readonly number[];
+  /** How long proposals are kept after their end. */
+  readonly proposalsKeptMs: number;
   /** The interval of checkpoints. */
   readonly checkpointEveryMs?: number | undefined;
   /** Whether several hosts may share the database. A file has one host. */
@@ -67,15 +70,16 @@ interface ScheduledJobsOptions {
 /** Starts the jobs of a service. */
 export function startScheduledJobs(
   services: Services,
-  { restoreWindowMs, expiryNoticeDays, checkpointEveryMs, mayHaveOtherHosts, useLog }: ScheduledJobsOptions,
+  { restoreWindowMs, proposalsKeptMs, checkpointEveryMs, mayHaveOtherHosts, ...options }: ScheduledJobsOptions,
   log: Logger,
 ): ScheduledJob {
   const jobs = [
-    startUseWrites(useLog, log, checkpointEveryMs),
-    startPurging(services, restoreWindowMs, log),
+    startUseWrites(options.useLog, log, checkpointEveryMs),
+    startPurging(services, { restoreWindowMs, proposalsKeptMs }, log),
+    startProposals(services, log, checkpointEveryMs),
     startRetirements(services, log, checkpointEveryMs),
     startSilentRetirements(services, log, checkpointEveryMs),
-    startExpiryNotices(services, expiryNoticeDays, log, checkpointEveryMs),
+    startExpiryNotices(services, options.expiryNoticeDays, log, checkpointEveryMs),
     startQuotaNotices(services, log, checkpointEveryMs),
     startCheckpoints(services, restoreWindowMs, log, checkpointEveryMs),
     startCredentialChecks(services, log, checkpointEveryMs),
@@ -94,14 +98,19 @@ export function startScheduledJobs(
 
 const purgeEveryMs = 3_600_000;
 
-/** Purges keys whose restore window is over, now and every hour. */
-function startPurging({ store, uses, now }: Services, restoreWindowMs: number, log: Logger): ScheduledJob {
+/** Purges keys whose restore window is over, and what else is not kept any more, now and every hour. */
+function startPurging(
+  { store, proposals, uses, now }: Services,
+  { restoreWindowMs, proposalsKeptMs }: Pick<ScheduledJobsOptions, 'restoreWindowMs' | 'proposalsKeptMs'>,
+  log: Logger,
+): ScheduledJob {
   const failure = 'purging failed; it is tried again in an hour';
   return schedule({ everyMs: purgeEveryMs, isImmediate: true, log, failure }, async () => {
     const purged = await store.purge(new Date(now().getTime() - restoreWindowMs), now());
     if (purged > 0) log.info({ purged }, 'deleted keys purged');
     await store.purgeNotices(new Date(now().getTime() - noticeLifetimeMs));
     await store.purgeReceipts(new Date(now().getTime() - receiptLifetimeMs));
+    await proposals.purge(new Date(now().getTime() - proposalsKeptMs));
     await uses.purge(dayOf(now().getTime()) - useDays);
   });
 }
@@ -131,6 +140,24 @@ function startRetirements(services: Services, log: Logger, everyMs = retireEvery
       log.error({ err, keyHash }, 'the retirement of an identifier could not be recorded');
     });
     if (retired > 0) log.info({ retired }, 'identifiers retired');
+  });
+}
+
+const proposalsEveryMs = 1_000;
+/** One that could not be applied is not logged more often. */
+const reportEachEveryMs = 60_000;
+
+/** Applies the proposals whose time has come, and ends those that nobody has approved in time. */
+function startProposals({ ports }: Services, log: Logger, everyMs = proposalsEveryMs): ScheduledJob {
+  const reported = new Map<string, number>();
+  return schedule({ everyMs, log, failure: 'the proposals that are due could not be read' }, async () => {
+    const nowMs = performance.now();
+    for (const [id, atMs] of reported) if (nowMs - atMs > reportEachEveryMs) reported.delete(id);
+    const ended = await applyDueProposals(ports, (proposal, err) => {
+      if (!reported.has(proposal)) log.error({ err, proposal }, 'a proposal could not be applied; it is tried again');
+      reported.set(proposal, reported.get(proposal) ?? nowMs);
+    });
+    if (ended > 0) log.info({ proposals: ended }, 'proposals ended: their time has come');
   });
 }
 

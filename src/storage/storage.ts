@@ -3,6 +3,7 @@ import type { PolicyStore } from '../keys/access/policy-store.js';
 import type { ChangeFeed } from '../keys/change-feed.js';
 import type { QuotaOutbox } from '../keys/quota/external-counters.js';
 import type { KeyStore } from '../keys/ports.js';
+import type { ProposalStore } from '../keys/proposals/proposal-store.js';
 import type { UseStore } from '../keys/use/use.js';
 import type { Telemetry } from '../telemetry/ports.js';
 import type { TimeSlices } from './time-slices.js';
@@ -74,6 +75,7 @@ export interface Storage {
   readonly webhooks: WebhookStore;
   readonly policies: PolicyStore;
   readonly uses: UseStore;
+  readonly proposals: ProposalStore;
   readonly signatures: Signatures;
   readonly checkpoints: Checkpoints;
   readonly receiptCounts: ReceiptCounts;

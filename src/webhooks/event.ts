@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { pathText } from '../lib/errors.js';
 import { stringifyJSON } from '../lib/json.js';
 import type { ChangeEvent } from '../keys/change-feed.js';
-import type { FieldChange, KeyRevision, Operation } from '../keys/key.js';
+import type { Actor, FieldChange, KeyRevision, Operation } from '../keys/key.js';
 import type { KeyNotice } from '../keys/notices.js';
 import { changedPartToWire } from '../wire/field-names.js';
 import { noticeToWire, noticeTypes } from '../wire/notice.js';
@@ -41,7 +41,7 @@ const maxListedChanges = 500;
 
 /** Creates the message of a history entry, in the names of REST. Like the history of the key, it contains no secret and no key identifier. */
 export function messageOf(entry: KeyRevision): WebhookMessage {
-  const { at, keyHash, orgID, operation, revertedTo, actor, reason, requestID, quotaUsedBeforeReset } = entry;
+  const { at, keyHash, orgID, operation, revertedTo, actor, proposal, reason, requestID, quotaUsedBeforeReset } = entry;
   const id = eventIDOf(entry);
   const written = (changes: object) =>
     stringifyJSON({
@@ -55,11 +55,13 @@ export function messageOf(entry: KeyRevision): WebhookMessage {
         ...(revertedTo !== undefined && { reverted_to: revertedTo }),
         version_before: entry.versionBefore,
         version_after: entry.versionAfter,
-        actor: {
-          credential_id: actor.credentialID,
-          label: actor.label,
-          ...(actor.assertedName !== undefined && { asserted_name: actor.assertedName }),
-        },
+        actor: renderActor(actor),
+        ...(proposal && {
+          proposal: {
+            id: proposal.id,
+            ...(proposal.approvedBy && { approved_by: renderActor(proposal.approvedBy) }),
+          },
+        }),
         ...(reason !== undefined && { reason }),
         ...(requestID !== '' && { request_id: requestID }),
         ...(quotaUsedBeforeReset !== undefined && { quota_used_before_reset: quotaUsedBeforeReset }),
@@ -106,6 +108,10 @@ export function pingMessage(webhookID: string, now: Date): WebhookMessage {
     data: { id, webhook_id: webhookID },
   });
   return { id, body };
+}
+
+function renderActor({ credentialID, label, assertedName }: Actor): object {
+  return { credential_id: credentialID, label, ...(assertedName !== undefined && { asserted_name: assertedName }) };
 }
 
 function renderField(change: FieldChange, withValues: boolean): object {

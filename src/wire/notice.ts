@@ -7,11 +7,17 @@ export const noticeTypes: Readonly<Record<NoticeKind, string>> = {
   quota_threshold: 'orgKey.quotaThreshold',
   quota_exhausted: 'orgKey.quotaExhausted',
   purged: 'orgKey.purged',
+  proposed: 'orgKey.proposed',
+  proposal_approved: 'orgKey.proposalApproved',
+  proposal_rejected: 'orgKey.proposalRejected',
+  proposal_withdrawn: 'orgKey.proposalWithdrawn',
+  proposal_expired: 'orgKey.proposalExpired',
+  proposal_stale: 'orgKey.proposalStale',
 };
 
 /** Converts what a notice reports to the names of REST. Times are in Unix seconds. */
 export function noticeToWire(notice: Omit<KeyNotice, 'id' | 'kind' | 'at' | 'keyHash' | 'orgID'>): object {
-  const { version, expires, daysBefore, threshold, quotaUsed, quotaMax, quotaRenewsAt } = notice;
+  const { version, expires, daysBefore, threshold, quotaUsed, quotaMax, quotaRenewsAt, proposalID } = notice;
   return {
     version,
     ...(expires !== undefined && { expires }),
@@ -20,5 +26,6 @@ export function noticeToWire(notice: Omit<KeyNotice, 'id' | 'kind' | 'at' | 'key
     ...(quotaUsed !== undefined && { quota_used: quotaUsed }),
     ...(quotaMax !== undefined && { quota_max: quotaMax }),
     ...(quotaRenewsAt !== undefined && { quota_renews: quotaRenewsAt }),
+    ...(proposalID !== undefined && { proposal_id: proposalID }),
   };
 }

@@ -102,6 +102,7 @@ describe('D-10 a migration', () => {
         'db9752dce07a5065',
         '54cec5e913367c2e',
         '4a13f49880a7adaf',
+        'e7bc36188fe2f161',
       ],
     ],
     [
@@ -115,6 +116,7 @@ describe('D-10 a migration', () => {
         'cd17fab66a560368',
         '8e95ad61d8814c31',
         '1467a86eee2d06b0',
+        'b434b804092b7c2a',
       ],
     ],
   ] as const)('is not changed once databases have it: %s', (engine, digests) => {
@@ -161,12 +163,18 @@ const beforeNotices = [
   ...['event_id', 'notice'].map((column) => `ALTER TABLE history DROP COLUMN ${column}`),
 ];
 
-/** The statement that undoes migration 8. */
-const beforeEventTypes = 'ALTER TABLE webhooks DROP COLUMN event_types';
+/** The statements that undo migration 9. */
+const beforeProposals = [
+  'DROP TABLE proposals',
+  'DROP TABLE proposal_steps',
+  'ALTER TABLE history DROP COLUMN proposal',
+];
+/** The statements that undo migrations 8 and 9. */
+const beforeEventTypes = [...beforeProposals, 'ALTER TABLE webhooks DROP COLUMN event_types'];
 
-/** The statements that undo migrations 7 and 8. */
+/** The statements that undo migrations 7 to 9. */
 const beforeUses = [
-  beforeEventTypes,
+  ...beforeEventTypes,
   'DROP INDEX keys_by_use',
   'ALTER TABLE keys DROP COLUMN last_used',
   'DROP TABLE key_days',
@@ -176,7 +184,7 @@ const beforeUses = [
   'ALTER TABLE identifiers DROP COLUMN last_used',
   'ALTER TABLE identifiers DROP COLUMN silence',
 ];
-/** The statements that undo migrations 5 to 8. */
+/** The statements that undo migrations 5 to 9. */
 const beforeIdentifiers = [
   ...beforeUses,
   ...beforeNotices,
@@ -293,7 +301,7 @@ describeEngines('a database of the seventh migration', (engine) => {
     await hookTo(before, 'http://127.0.0.1:1/all');
     await before.close();
     await place.run(
-      beforeEventTypes,
+      ...beforeEventTypes,
       place.database ? "UPDATE settings SET value = '107' WHERE name = 'schema_version'" : 'PRAGMA user_version = 107',
     );
     const after = await startApp(place.env);
@@ -309,6 +317,48 @@ describeEngines('a database of the seventh migration', (engine) => {
     const tampered = await startApp(place.env);
     expect((await tampered.app.services.webhooks.list()).damaged).toHaveLength(1);
     await tampered.close();
+  });
+});
+
+describeEngines('a database of the eighth migration', (engine) => {
+  it('is migrated at a start, which keeps its histories and adds changes of proposals to them', async () => {
+    const place = await makeOwnPlace(engine);
+    const before = await startApp(place.env);
+    await before.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'one' });
+    await before.close();
+    await place.run(
+      ...beforeProposals,
+      place.database ? "UPDATE settings SET value = '108' WHERE name = 'schema_version'" : 'PRAGMA user_version = 108',
+    );
+    const after = await startApp(place.env);
+    const secret = (await after.issue('service', { label: 'another person' })).secret;
+    const change = 'change: { patch: { patch: { alias: "two" } } }';
+    const proposed = await after.graphql(`mutation { proposeKeyChange(keyID: "k1", ${change}) { id } }`);
+    const { id } = (proposed.body['data'] as { proposeKeyChange: { id: string } }).proposeKeyChange;
+    await after.graphql(
+      `mutation { approveKeyProposal(id: "${id}") { state } }`,
+      {},
+      { 'x-svc-authorization': secret },
+    );
+    const response = await after.graphql(
+      '{ orgKey(by: { keyID: "k1" }) { history { edges { node { operation proposalID } } } } }',
+    );
+    expect(response.body).toMatchObject({
+      data: {
+        orgKey: {
+          history: {
+            edges: [
+              { node: { operation: 'IMPORT', proposalID: null } },
+              { node: { operation: 'UPDATE', proposalID: id } },
+            ],
+          },
+        },
+      },
+    });
+    const reports = [];
+    for await (const report of after.app.services.store.verifyIntegrity()) reports.push(report.isHistoryIntact);
+    expect(reports).toEqual([true]);
+    await after.close();
   });
 });
 

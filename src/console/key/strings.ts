@@ -103,6 +103,12 @@ export const keyText = {
     notice: {
       EXPIRED: () => 'The key expired.',
       EXPIRING: ({ days, expires }) => `The key expires in ${days} days or less, on ${expires}.`,
+      PROPOSAL_APPROVED: () => 'A proposed change was approved.',
+      PROPOSAL_EXPIRED: () => 'Nobody approved a proposed change in time.',
+      PROPOSAL_REJECTED: () => 'A proposed change was rejected.',
+      PROPOSAL_STALE: () => 'A proposed change was not possible any more.',
+      PROPOSAL_WITHDRAWN: () => 'A proposed change was withdrawn.',
+      PROPOSED: () => 'A change was proposed.',
       PURGED: () => 'The key was removed with its history.',
       QUOTA_EXHAUSTED: ({ max }) => `All ${max} requests of the quota were used.`,
       QUOTA_THRESHOLD: ({ threshold, used, max }) =>

@@ -25,6 +25,8 @@ export const issueCodes = {
   MALFORMED_ORG_ID: 'The identifier of the organization has a character or a length that is not allowed.',
   MALFORMED_ARGUMENT: 'An argument or parameter other than the definition has an invalid value.',
   CHANGED_SINCE: 'The field has changed since the expected version.',
+  NO_CHANGE: 'The proposed change would change nothing.',
+  PROPOSAL_ENDED: 'The proposal has ended, or was approved already.',
   ROTATION_RUNNING: 'An earlier rotation of the key runs: its previous identifier has not retired yet.',
   NO_ROTATION: 'No rotation of the key runs.',
   DUPLICATE_LABEL: 'Two access rights have the same label.',

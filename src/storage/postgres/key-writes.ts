@@ -4,7 +4,9 @@ import { replacedIdentifier } from '../sql/keys/identifiers.js';
 import { receiptColumns, receiptValues } from '../sql/keys/receipts.js';
 import { currentPosition } from '../sql/dialect.js';
 import { nearKeys, placeOf } from '../sql/place.js';
+import { stepColumns, stepValues } from '../sql/proposal-rows.js';
 import { prepared } from '../sql/session.js';
+import { proposalStepTable } from '../records/proposal.js';
 import { namesOf } from '../records/signed.js';
 import type { Session } from './pool.js';
 import { unnestRows } from './session.js';
@@ -25,6 +27,8 @@ const identifier = unnestRows(
   receipt.next,
 );
 const droppedIdentifier = unnestRows('x', { key_hash: 'text', hash: 'text' }, identifier.next);
+const step = unnestRows('s', { ending_key: 'text', ...proposalStepTable.columns }, droppedIdentifier.next);
+const proposalEnd = unnestRows('z', { key_hash: 'text', id: 'text', state: 'text', ended: 'integer' }, step.next);
 
 /** Texts that are stored as numbers, and the hash, which is stored as bytes, as columns and their values in the row `from`. */
 function storedAs(from: string): (name: string) => readonly [column: string, value: string] {
@@ -121,9 +125,8 @@ const receipts = `${changes}, receipts AS (
      WHERE r.key_hash IN (SELECT key_hash FROM done)
    )`;
 const writeWithReceipts = writeWith(receipts);
-/** Rotations are rare. A row of another key stays, so that an identifier never finds two keys. */
-const writeWithIdentifiers = writeWith(
-  `${receipts}, put AS (
+/** Rotations are rare, and so are proposals. A row of another key stays, so that an identifier never finds two keys. */
+const identifiers = `${receipts}, put AS (
      INSERT INTO identifiers (key_hash, key, retires, silence, last_used)
      SELECT decode(p.hash, 'hex'), d.id, p.retires, p.silence, p.since
      FROM ${identifier.sql} JOIN done d ON d.key_hash = p.key_hash
@@ -132,6 +135,18 @@ const writeWithIdentifiers = writeWith(
    dropped_identifiers AS (
      DELETE FROM identifiers g USING ${droppedIdentifier.sql}, done d
      WHERE d.key_hash = x.key_hash AND g.key_hash = decode(x.hash, 'hex') AND g.key = d.id
+   )`;
+const writeWithIdentifiers = writeWith(identifiers);
+/** The key of a step is the lock of its proposal: if there is one, the statement fails. */
+const writeWithProposals = writeWith(
+  `${identifiers}, steps AS (
+     INSERT INTO proposal_steps (${stepColumns.join(', ')})
+     SELECT ${stepColumns.map((name) => `s.${name}`).join(', ')} FROM ${step.sql}
+     WHERE s.ending_key IN (SELECT key_hash FROM done)
+   ),
+   proposal_ends AS (
+     UPDATE proposals p SET state = z.state, ended = z.ended, due = NULL, sealed = NULL
+     FROM ${proposalEnd.sql} JOIN done d ON d.key_hash = z.key_hash WHERE p.id = z.id
    )`,
 );
 
@@ -216,11 +231,15 @@ export async function writeKeys(
   );
   const put = ordered.flatMap(({ row, putIdentifiers }) => putIdentifiers.map((one) => ({ row, ...one })));
   const gone = ordered.flatMap(({ row, droppedIdentifiers }) => droppedIdentifiers.map((hash) => ({ row, hash })));
-  const hasIdentifiers = put.length > 0 || gone.length > 0;
+  const ends = ordered.flatMap(({ row, proposalEnds }) => proposalEnds.map((one) => ({ key: row.key_hash, ...one })));
+  const steps = ends.flatMap(({ key, steps: ofEnd }) => ofEnd.map((one) => [key, ...stepValues(one)]));
+  const hasEnds = ends.length > 0;
+  const hasIdentifiers = put.length > 0 || gone.length > 0 || hasEnds;
   const hasReceipts = givenReceipts.length > 0 || hasIdentifiers;
   const hasQuotas = quotaChanges.length > 0 || hasReceipts;
   const withoutIdentifiers = hasReceipts ? writeWithReceipts : hasQuotas ? writeWithQuotas : write;
-  const statement = hasIdentifiers ? writeWithIdentifiers : withoutIdentifiers;
+  const withoutEnds = hasIdentifiers ? writeWithIdentifiers : withoutIdentifiers;
+  const statement = hasEnds ? writeWithProposals : withoutEnds;
   const done = await session.write<{ key_hash: string }>(statement, [
     ...keyNames.map((column) => sent.map((row) => row[column])),
     ordered.map(({ before }) => before?.mac ?? null),
@@ -244,6 +263,15 @@ export async function writeKeys(
           put.map(({ since }) => since),
           gone.map(({ row }) => row.key_hash),
           gone.map(({ hash }) => hash),
+        ]
+      : []),
+    ...(hasEnds
+      ? [
+          ...['key', ...stepColumns].map((_, index) => steps.map((values) => values[index])),
+          ends.map(({ key }) => key),
+          ends.map(({ id }) => id),
+          ends.map(({ state }) => state),
+          ends.map(({ ended }) => ended),
         ]
       : []),
   ]);

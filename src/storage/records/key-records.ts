@@ -3,7 +3,15 @@ import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { Definition } from '../../keys/definition/normalize.js';
 import { definitionChanges } from '../../keys/key-diff.js';
-import type { Actor, FieldChange, KeyIdentifiers, KeyRevision, RetiringIdentifier, StoredKey } from '../../keys/key.js';
+import type {
+  Actor,
+  AppliedProposal,
+  FieldChange,
+  KeyIdentifiers,
+  KeyRevision,
+  RetiringIdentifier,
+  StoredKey,
+} from '../../keys/key.js';
 import type { KeyTransition } from '../../keys/ports.js';
 import type { QuotaChange } from '../../keys/quota/quota-change.js';
 import { dateOf, defineTable, millisecondsOf, namesOf, type Columns, type RowOf, type SignedRow } from './signed.js';
@@ -216,14 +224,17 @@ const entryColumns = { ...linked, before: 'text?', link: 'bytes' } as const sati
 /** Layout 2 has notices too. */
 const noticeColumns = { ...entryColumns, event_id: 'text?', notice: 'text?' } as const satisfies Columns;
 
+/** The proposal that made the change, as JSON; NULL for a direct one. */
+const proposedColumns = { ...noticeColumns, proposal: 'text?' } as const satisfies Columns;
+
 /**
  * The signed values of a history entry. `before` is the definition before the change; NULL for the first entry. `changes` is
  * NULL if they are the fields of the definition after it, all added.
  */
-export type RevisionRow = RowOf<typeof noticeColumns>;
+export type RevisionRow = RowOf<typeof proposedColumns>;
 
 /** The table of the history. */
-export const revisionTable = defineTable<RevisionRow>('history', entryColumns, noticeColumns);
+export const revisionTable = defineTable<RevisionRow>('history', entryColumns, noticeColumns, proposedColumns);
 
 /** A row of the history as it is read. */
 export type StoredRevisionRow = SignedRow<RevisionRow> & {
@@ -312,7 +323,14 @@ export function revisionToRow(
     changes: !base && entry.versionAfter === 1 && isAddition(entry, definition) ? null : stringifyJSON(entry.changes),
   };
   const link = linkOf(base?.history_link ?? null, row, json);
-  return { ...row, before: base?.definition ?? null, link, event_id: null, notice: null };
+  return {
+    ...row,
+    before: base?.definition ?? null,
+    link,
+    event_id: null,
+    notice: null,
+    proposal: entry.proposal ? stringifyJSON(entry.proposal) : null,
+  };
 }
 
 /** Whether the changes add all fields of a definition and nothing else, such as a secret. */
@@ -336,6 +354,7 @@ export function revisionFromRow(row: RevisionRow & Pick<StoredRevisionRow, 'firs
     orgID: row.org_id,
     ...operationFromText(row.operation),
     actor: { credentialID: row.credential_id, ...labelFromText(row.credential_label) },
+    ...(row.proposal !== null && { proposal: parseJSON(row.proposal) as unknown as AppliedProposal }),
     reason: row.reason ?? undefined,
     requestID: row.request_id,
     versionBefore: Number(row.version) - 1,

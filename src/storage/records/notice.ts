@@ -22,7 +22,14 @@ export function noticeToRow(notice: NewNotice): RevisionRow {
     quota_used_before_reset: null,
     changes: '[]',
   };
-  return { ...row, before: null, link: linkOf(null, row, id), event_id: id, notice: stringifyJSON(details) };
+  return {
+    ...row,
+    before: null,
+    link: linkOf(null, row, id),
+    event_id: id,
+    notice: stringifyJSON(details),
+    proposal: null,
+  };
 }
 
 /** Whether a row, which may be damaged, is that of a notice, and not of a change. */
@@ -32,7 +39,7 @@ export function isNoticeRow<Row extends Pick<RevisionRow, 'event_id'>>(row: Row)
 
 /** Returns the notice of a row that passed its integrity check. */
 export function noticeFromRow(row: RevisionRow & { readonly event_id: string }): KeyNotice {
-  const { version, daysBefore, threshold, ...integers } = detailsOf(row);
+  const { version, daysBefore, threshold, proposalID, ...integers } = detailsOf(row);
   return {
     id: row.event_id,
     kind: row.operation as NoticeKind,
@@ -42,6 +49,7 @@ export function noticeFromRow(row: RevisionRow & { readonly event_id: string }):
     version,
     daysBefore,
     threshold,
+    proposalID,
     expires: bigintOf(integers.expires),
     quotaUsed: bigintOf(integers.quotaUsed),
     quotaMax: bigintOf(integers.quotaMax),
@@ -60,7 +68,7 @@ function detailsOf({ notice }: RevisionRow): Details {
 }
 
 /** JSON does not tell a bigint from a number. */
-interface Details extends Pick<NewNotice, 'identity' | 'version' | 'daysBefore' | 'threshold'> {
+interface Details extends Pick<NewNotice, 'identity' | 'version' | 'daysBefore' | 'threshold' | 'proposalID'> {
   readonly expires?: bigint | number;
   readonly quotaUsed?: bigint | number;
   readonly quotaMax?: bigint | number;

@@ -4,6 +4,7 @@ import { headTable } from '../records/head.js';
 import { keyTable, quotaChangeTable, revisionTable } from '../records/key-records.js';
 import { namesOf, type Columns } from '../records/signed.js';
 import { policyTable } from '../records/policy.js';
+import { proposalStepTable, proposalTable } from '../records/proposal.js';
 import { deliveryColumns, webhookTable } from '../records/webhook.js';
 import { receiptColumns } from './keys/receipts.js';
 import { readPages } from './pages.js';
@@ -89,6 +90,12 @@ export const copiedTables = {
   },
   credentials: { columns: credentialTable.columns, order: ['id'], chunkSize: 500 },
   policies: { columns: policyTable.columns, order: ['id'], chunkSize: 20 },
+  proposals: {
+    columns: { ...proposalTable.columns, sealed: 'bytes?', state: 'text', due: 'integer?', ended: 'integer?' },
+    order: ['id'],
+    chunkSize: 20,
+  },
+  proposal_steps: { columns: proposalStepTable.columns, order: ['id'], chunkSize: 500 },
   heads: { columns: headTable.columns, order: ['name'], chunkSize: 10 },
   webhooks: { columns: webhookTable.columns, order: ['id'], chunkSize: 500 },
   webhook_progress: {

@@ -7,6 +7,7 @@ import { layout5 } from './layout-5.js';
 import { layout6 } from './layout-6.js';
 import { layout7 } from './layout-7.js';
 import { layout8 } from './layout-8.js';
+import { layout9 } from './layout-9.js';
 
 /** The statements of a migration, by engine. */
 export type SchemaStep = Readonly<Record<Dialect['name'], string>>;
@@ -25,6 +26,7 @@ export const migrations: readonly SchemaStep[] = [
   layout6,
   layout7,
   layout8,
+  layout9,
 ];
 
 /** Databases that builds before the first release have made have smaller versions. */

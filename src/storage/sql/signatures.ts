@@ -4,6 +4,7 @@ import { headTable } from '../records/head.js';
 import { keyTable, quotaChangeTable, revisionTable } from '../records/key-records.js';
 import { createSignedTable, type SignedRow, type TableDefinition } from '../records/signed.js';
 import { policyTable } from '../records/policy.js';
+import { proposalStepTable, proposalTable } from '../records/proposal.js';
 import { webhookTable } from '../records/webhook.js';
 import type { Dialect } from './dialect.js';
 import { readPages } from './pages.js';
@@ -41,6 +42,8 @@ const signedTables = (dialect: Dialect) => {
     { table: credentialTable, key: 'id', start: '', ...whole(credentialTable) },
     { table: webhookTable, key: 'id', start: '', ...whole(webhookTable) },
     { table: policyTable, key: 'id', start: 0n, ...whole(policyTable) },
+    { table: proposalTable, key: 'id', start: '', ...whole(proposalTable) },
+    { table: proposalStepTable, key: 'id', start: '', ...whole(proposalStepTable) },
     { table: headTable, key: 'name', start: '', ...whole(headTable) },
     { table: quotaChangeTable, key: 'id', start: 0n, ...whole(quotaChangeTable) },
   ];

@@ -8,6 +8,7 @@ import { createSqlKeyStore, type KeyStoreDeps } from './keys/key-store.js';
 import { createReceiptCounts } from './keys/receipt-counts.js';
 import { createUses } from './keys/uses.js';
 import { createPolicyStore } from './policy-store.js';
+import { createProposalStore } from './proposal-store.js';
 import { createSettings } from './settings.js';
 import { createSignatures } from './signatures.js';
 import { createWebhookStore } from './webhook-store.js';
@@ -27,6 +28,7 @@ type SqlStores = Pick<
   | 'webhooks'
   | 'policies'
   | 'uses'
+  | 'proposals'
   | 'signatures'
   | 'checkpoints'
   | 'receiptCounts'
@@ -43,6 +45,7 @@ export function createSqlStores({ notifier, credentialCache, ...deps }: SqlStore
     webhooks: createWebhookStore(session, signer),
     policies: createPolicyStore(session, signer, slices),
     uses: createUses(session, deps.wideReader),
+    proposals: createProposalStore(session, signer, notifier.hint),
     signatures: createSignatures(session, signer),
     checkpoints: createCheckpoints(session, signer),
     receiptCounts: createReceiptCounts(session, signer),

@@ -15,6 +15,7 @@ import {
 } from '../sql/keys/key-rows.js';
 import { replacedIdentifier } from '../sql/keys/identifiers.js';
 import { insertReceipt, receiptValues } from '../sql/keys/receipts.js';
+import { endProposal, insertStep, stepValues } from '../sql/proposal-rows.js';
 import { isKeyHash, nearKeys, placeOf, placesOf, tooManyNear } from '../sql/place.js';
 import { maxWaiting } from '../gather.js';
 import { createExecutor, parametersOf } from './session.js';
@@ -104,6 +105,8 @@ function createPut(database: Database): (write: KeyWrite) => void {
      VALUES (${quotaChangeTable.columnNames.map((name) => `@${name}`).join(', ')})`,
   );
   const addReceipt = database.prepare<[object]>(insertReceipt.text);
+  const addStep = database.prepare<[object]>(insertStep.text);
+  const endOne = database.prepare<[object]>(endProposal.text);
   // Row by row: SQLite copies the pages that a statement with many rows writes, and searches its copies of the whole group.
   const findTerm = database.prepare<[string], bigint>('SELECT id FROM terms WHERE name = ?').pluck();
   const addTerm = database.prepare<[string]>('INSERT INTO terms (name) VALUES (?)');
@@ -132,7 +135,7 @@ function createPut(database: Database): (write: KeyWrite) => void {
     throw tooManyNear();
   }
 
-  return ({ before, row, entries, quotaChanges, receipts, addedTerms, droppedTerms, ...identifiers }) => {
+  return ({ before, row, entries, quotaChanges, receipts, proposalEnds, ...rest }) => {
     const { key_hash, org_id } = row;
     const key = before?.id ?? freePlace(key_hash);
     if (org_id !== before?.org_id) addOrg.run(org_id);
@@ -146,13 +149,18 @@ function createPut(database: Database): (write: KeyWrite) => void {
     else insert.run(key, head ?? 0n, row);
     for (const quotaChange of quotaChanges) addQuotaChange.run(quotaChange);
     for (const receipt of receipts) addReceipt.run(parametersOf(receiptValues(receipt)));
-    for (const name of addedTerms) {
+    for (const { id, state, ended, steps } of proposalEnds) {
+      for (const step of steps) addStep.run(parametersOf(stepValues(step)));
+      endOne.run(parametersOf([id, state, ended]));
+    }
+    for (const name of rest.addedTerms) {
       addKeyTerm.run(findTerm.get(name) ?? BigInt(addTerm.run(name).lastInsertRowid), key, org_id);
     }
-    for (const { keyHash, retires, silence, since } of identifiers.putIdentifiers) {
+    for (const { keyHash, retires, silence, since } of rest.putIdentifiers) {
       putIdentifier.run(keyHash, key, retires, silence, since);
     }
-    for (const keyHash of identifiers.droppedIdentifiers) dropIdentifier.run(keyHash, key);
+    for (const keyHash of rest.droppedIdentifiers) dropIdentifier.run(keyHash, key);
+    const { droppedTerms } = rest;
     if (droppedTerms.length > 0) dropTerms.run({ names: JSON.stringify(droppedTerms), key });
   };
 }

@@ -19,6 +19,7 @@ import {
 import { createSignedTable, integrityError, isSameRow, type SignedRow } from '../../records/signed.js';
 import type { Dialect } from '../dialect.js';
 import { placesOf } from '../place.js';
+import { createProposalEnds, type ProposalEndRow } from '../proposal-rows.js';
 import { isOfLostKey, rowTexts } from '../rows.js';
 import { prepared, type WideQuery } from '../session.js';
 import { createRecentRows, type RecentRows } from './recent-rows.js';
@@ -128,6 +129,8 @@ export interface WriteCommand<T> {
   readonly entry?: SignedRow<RevisionRow> | undefined;
   readonly quotaChange?: SignedRow<QuotaChangeRow> | undefined;
   readonly receipt?: Receipt | undefined;
+  /** The end of the proposal that makes the change. If it has ended before, nothing is written. */
+  readonly proposalEnd?: ProposalEndRow | undefined;
   /** The search terms of the key before and after; absent when the definition stays. */
   readonly terms?: { readonly before: ReadonlySet<string>; readonly after: ReadonlySet<string> } | undefined;
   /** The identifiers of the key before and after; absent when they stay. */
@@ -144,6 +147,7 @@ export interface KeyWrite {
   readonly entries: readonly SignedRow<RevisionRow>[];
   readonly quotaChanges: readonly SignedRow<QuotaChangeRow>[];
   readonly receipts: readonly Receipt[];
+  readonly proposalEnds: readonly ProposalEndRow[];
   readonly addedTerms: readonly string[];
   readonly droppedTerms: readonly string[];
   /** Rows of `identifiers` to add or replace, and hashes of rows to remove. */
@@ -170,6 +174,7 @@ export function keyWriteOf(
     entries: commands.flatMap(({ entry }) => entry ?? []),
     quotaChanges: commands.flatMap(({ quotaChange }) => quotaChange ?? []),
     receipts: commands.flatMap(({ receipt }) => receipt ?? []),
+    proposalEnds: commands.flatMap(({ proposalEnd }) => proposalEnd ?? []),
     addedTerms: [...terms].filter((term) => !known.has(term)),
     droppedTerms: [...known].filter((term) => !terms.has(term)),
     putIdentifiers,
@@ -194,6 +199,7 @@ export function createRowChanges(signer: RowSigner, { keyOf }: Pick<RecentRows, 
   const keys = createSignedTable(signer, keyTable);
   const revisions = createSignedTable(signer, revisionTable);
   const quotaChanges = createSignedTable(signer, quotaChangeTable);
+  const endOf = createProposalEnds(signer);
 
   return <T extends KeyTransition | undefined>(apply: (stored: StoredKey | undefined) => T): RowChange<T> =>
     (before) => {
@@ -206,6 +212,7 @@ export function createRowChanges(signer: RowSigner, { keyOf }: Pick<RecentRows, 
         entry: revisions.signed(entry),
         quotaChange: quotaChange && quotaChanges.signed(quotaChange),
         receipt: result.receipt,
+        proposalEnd: endOf(result.steps),
         terms: { before: stored ? termsOf(stored) : new Set(), after: termsOf(result.next) },
         identifiers:
           stored?.identifiers === result.next.identifiers
