@@ -32,7 +32,7 @@ export interface TestApp {
   readonly clock: { now: Date };
   issue(
     kind: CredentialKind,
-    options?: { orgID?: string; expires?: Date; scopes?: readonly Scope[] },
+    options?: { orgID?: string; expires?: Date; scopes?: readonly Scope[]; label?: string },
   ): Promise<{ id: string; secret: string }>;
   /** Imports keys like `keyfront keys import`; each is `{ key_id, ...definition }` in the names of REST. */
   importKeys(...keys: object[]): Promise<void>;
@@ -100,8 +100,8 @@ export async function startApp(
     telemetry,
   );
 
-  const issue: TestApp['issue'] = async (kind, { orgID, expires, scopes } = {}) => {
-    const credentialOptions = { kind, label: `test ${kind}`, orgID, expires, scopes };
+  const issue: TestApp['issue'] = async (kind, { orgID, expires, scopes, label = `test ${kind}` } = {}) => {
+    const credentialOptions = { kind, label, orgID, expires, scopes };
     const { credential, secret } = await issueCredential(app.services.credentials, credentialOptions, clock.now);
     return { id: credential.id, secret };
   };

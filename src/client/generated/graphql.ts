@@ -230,6 +230,8 @@ export type KeyIssueCode =
   | 'MISSING'
   /** An integer field has a fraction. */
   | 'NOT_INTEGER'
+  /** The proposed change would change nothing. */
+  | 'NO_CHANGE'
   /** No rotation of the key runs. */
   | 'NO_ROTATION'
   /** The organization that owns a stored key cannot be changed. */
@@ -238,6 +240,8 @@ export type KeyIssueCode =
   | 'OUT_OF_RANGE'
   /** Changing the hash type requires sending the password again. */
   | 'PASSWORD_NEEDED'
+  /** The proposal has ended, or was approved already. */
+  | 'PROPOSAL_ENDED'
   /** The member names __proto__, constructor and prototype are not allowed. */
   | 'RESERVED_NAME'
   /** An earlier rotation of the key runs: its previous identifier has not retired yet. */
@@ -295,6 +299,18 @@ export type KeyNoticeKind =
   | 'EXPIRED'
   /** The key expires soon. */
   | 'EXPIRING'
+  /** A proposed change was approved. It is made at its time. */
+  | 'PROPOSAL_APPROVED'
+  /** A proposed change was not approved in time. */
+  | 'PROPOSAL_EXPIRED'
+  /** A proposed change was rejected. */
+  | 'PROPOSAL_REJECTED'
+  /** A proposed change cannot be made: the key has changed since. */
+  | 'PROPOSAL_STALE'
+  /** A proposed change was withdrawn by its proposer. */
+  | 'PROPOSAL_WITHDRAWN'
+  /** A change of the key was proposed. */
+  | 'PROPOSED'
   /** The key was removed with its history, because the time in which it could be restored is over. */
   | 'PURGED'
   /** All of the quota is used. */

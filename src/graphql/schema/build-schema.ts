@@ -18,6 +18,8 @@ import './policy.js';
 import './policy-history.js';
 import './policy-impact.js';
 import './policy-change.js';
+import './propose.js';
+import './proposal.js';
 import './change-feed.js';
 
 /** Builds the schema of the API, sorted by name unless `sortSchema` is false. */

@@ -156,7 +156,7 @@ function quotaResetField(t: FieldsOf<DefinitionOutcome>) {
   });
 }
 
-const resetArgs = builder.args((t) => ({
+export const resetArgs = builder.args((t) => ({
   resetQuota: t.boolean({
     defaultValue: false,
     description:

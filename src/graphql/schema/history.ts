@@ -45,7 +45,21 @@ export const KeyHistoryEntry = builder.objectRef<KeyRevision>('KeyHistoryEntry')
         'For REVERT: the version whose definition was restored. Null for other operations, and for reverts from before it was recorded.',
       resolve: ({ revertedTo }) => revertedTo,
     }),
-    actor: t.expose('actor', { type: KeyActor, description: 'Who made the change.' }),
+    actor: t.expose('actor', {
+      type: KeyActor,
+      description: 'Who made the change; for the change of a proposal, who proposed it.',
+    }),
+    proposalID: t.id({
+      nullable: true,
+      description: 'Identifier of the proposal that made the change. Null for a direct change.',
+      resolve: ({ proposal }) => proposal?.id,
+    }),
+    approvedBy: t.field({
+      type: KeyActor,
+      nullable: true,
+      description: 'Who approved the proposal. Null for a direct change, and for a proposal that needed no approval.',
+      resolve: ({ proposal }) => proposal?.approvedBy,
+    }),
     reason: t.string({
       nullable: true,
       description: 'The reason given for the change. Null if none was given.',

@@ -61,5 +61,10 @@ export const KeyNoticeType = builder.objectRef<KeyNotice>('KeyNotice').implement
       description: 'For notices of a quota: when the period ends. Null if the quota does not renew.',
       resolve: ({ quotaRenewsAt }) => secondsToDateTime(quotaRenewsAt),
     }),
+    proposalID: t.id({
+      nullable: true,
+      description: 'For notices of a proposal: its identifier, as in `KeyProposal.id`. Null for other kinds.',
+      resolve: ({ proposalID }) => proposalID,
+    }),
   }),
 });

@@ -9,6 +9,7 @@ interface Target {
   readonly keyID?: string;
   readonly node?: string;
   readonly query?: string;
+  readonly proposal?: string;
 }
 
 /** Sends the minimal request of an endpoint with the given headers, by default for the key `k1`. */
@@ -16,9 +17,9 @@ export function sendTo(
   t: TestApp,
   endpoint: Endpoint,
   headers: Headers,
-  { keyID = 'k1', node = '', query = '' }: Target = {},
+  { keyID = 'k1', node = '', query = '', proposal = '' }: Target = {},
 ) {
-  const body = endpoint.body(keyID, node);
+  const body = endpoint.body(keyID, node, proposal);
   const type: Headers = body === '' ? [] : [['content-type', 'application/json']];
   return t.send(`${endpoint.target(keyID)}${query}`, {
     method: endpoint.method,
@@ -43,5 +44,23 @@ export async function sendToFreshKey(
   if (endpoint.key === 'deleted') await sendRequest(t, 'DELETE', `/svc/org/keys/${keyID}`);
   const found = await t.graphql(`{ orgKey(by: { keyID: "${keyID}" }) { id } }`);
   const node = (found.body['data'] as { orgKey: { id: string } | null }).orgKey?.id ?? '';
-  return { ...(await sendTo(t, endpoint, headers, { keyID, node, query })), keyID };
+  const proposal = endpoint.key === 'proposed' ? await proposalFor(t, endpoint, headers, keyID) : '';
+  return { ...(await sendTo(t, endpoint, headers, { keyID, node, query, proposal })), keyID };
+}
+
+/** Proposes a change as the caller if the endpoint requires that and the caller can, and as another person otherwise. */
+async function proposalFor(t: TestApp, { name }: Endpoint, headers: Headers, keyID: string): Promise<string> {
+  const query = `mutation { proposeKeyChange(keyID: "${keyID}", change: { patch: { patch: { alias: "p" } } }) { id } }`;
+  const propose = async (proposer: Headers) => {
+    const response = await t.send('/graphql', {
+      method: 'POST',
+      headers: [['content-type', 'application/json'], ...proposer] as [string, string][],
+      body: JSON.stringify({ query }),
+    });
+    return (response.body['data'] as { proposeKeyChange: { id: string } | null } | undefined)?.proposeKeyChange?.id;
+  };
+  const own = name.endsWith('withdrawKeyProposal') ? await propose(headers) : undefined;
+  if (own !== undefined) return own;
+  const { secret } = await t.issue('service', { label: 'another person' });
+  return (await propose([['x-svc-authorization', secret]])) ?? '';
 }

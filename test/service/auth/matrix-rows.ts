@@ -11,10 +11,10 @@ import { credentialKinds, type CredentialKind } from '../../../src/credentials/c
 type Foreign = 'NOT_FOUND' | 'FORBIDDEN' | 'nothing' | 'the same';
 
 interface Row {
-  /** A root field with its arguments and fields, or the body of a route. `KEY` and `NODE` stand for a key of acme's. */
+  /** A root field with its arguments and fields, or the body of a route. `KEY` and `NODE` stand for a key of acme's, `PROPOSAL` for a proposal for it. */
   readonly call?: string;
   /** The state of the key in which the call succeeds. */
-  readonly key?: 'absent' | 'deleted' | 'rotated';
+  readonly key?: 'absent' | 'deleted' | 'rotated' | 'proposed';
   readonly foreign: Foreign;
   /** The scopes that it requires. Default: that of reading. */
   readonly scopes?: readonly Scope[];
@@ -110,6 +110,31 @@ const rootFields: Readonly<Record<string, Row>> = {
     foreign: 'NOT_FOUND',
     scopes: ['consume'],
   },
+  keyProposal: { call: 'keyProposal(id: "PROPOSAL") { id }', key: 'proposed', foreign: 'nothing' },
+  keyProposals: { call: 'keyProposals(orgID: "acme") { edges { cursor } }', key: 'proposed', foreign: 'nothing' },
+  proposeKeyChange: {
+    call: 'proposeKeyChange(keyID: "KEY", change: {patch: {patch: {alias: "proposed"}}}) { state }',
+    foreign: 'NOT_FOUND',
+    scopes: ['read', 'propose'],
+  },
+  approveKeyProposal: {
+    call: 'approveKeyProposal(id: "PROPOSAL") { state }',
+    key: 'proposed',
+    foreign: 'NOT_FOUND',
+    scopes: ['read', 'approve'],
+  },
+  rejectKeyProposal: {
+    call: 'rejectKeyProposal(id: "PROPOSAL") { state }',
+    key: 'proposed',
+    foreign: 'NOT_FOUND',
+    scopes: ['read', 'approve'],
+  },
+  withdrawKeyProposal: {
+    call: 'withdrawKeyProposal(id: "PROPOSAL") { state }',
+    key: 'proposed',
+    foreign: 'NOT_FOUND',
+    scopes: ['read', 'propose'],
+  },
   verifyKey: { call: 'verifyKey(keyID: "KEY") { code }', foreign: 'nothing', scopes: ['verify'] },
   deliverKey: { call: 'deliverKey(by: { keyID: "KEY" }) { keyHash }', foreign: 'nothing', scopes: ['deliver'] },
   deliverKeys: { call: 'deliverKeys(orgID: "acme") { items { keyHash } }', foreign: 'nothing', scopes: ['deliver'] },
@@ -196,7 +221,7 @@ export interface Endpoint {
   readonly method: string;
   readonly target: (keyID: string) => string;
   /** Empty if it has none. */
-  readonly body: (keyID: string, node: string) => string;
+  readonly body: (keyID: string, node: string, proposal?: string) => string;
 }
 
 const roots = [
@@ -262,8 +287,11 @@ function graphqlEndpoint(operation: string, name: string, row: Row, kinds: reado
     isUnbound: row.isUnbound ?? false,
     method: 'POST',
     target: () => '/graphql',
-    body: (keyID, node) => {
-      const call = (row.call ?? name).replaceAll('KEY', keyID).replaceAll('NODE', node);
+    body: (keyID, node, proposal = '') => {
+      const call = (row.call ?? name)
+        .replaceAll('KEY', keyID)
+        .replaceAll('NODE', node)
+        .replaceAll('PROPOSAL', proposal);
       return JSON.stringify({ query: `${operation} { ${call} }` });
     },
   };

@@ -23,13 +23,14 @@ async function send(t: TestApp, { query, variables, credential }: ExampleOperati
 
 describe('the examples of GraphiQL', () => {
   // The credentials of the first start, which the page is for, do not have the scope `deliver`.
-  it('call every operation except `node`, `_service`, deliveries, and the removal of a policy, which must exist', () => {
+  it('call every operation except `node`, `_service`, deliveries, and those for a policy or a proposal that must exist', () => {
     const called = examples.flatMap(({ query }) =>
       [...query.matchAll(/^ {2}(\w+)(?:\(| \{)/gm)].map(([, field]) => field),
     );
     const roots = [servedSchema.getQueryType(), servedSchema.getMutationType(), servedSchema.getSubscriptionType()];
     const fields = roots.flatMap((type) => Object.keys(type?.getFields() ?? {}));
-    const others = ['node', '_service', 'removeKeyPolicies', 'deliverKey', 'deliverKeys'];
+    const ofProposals = ['keyProposal', 'approveKeyProposal', 'rejectKeyProposal', 'withdrawKeyProposal'];
+    const others = ['node', '_service', 'removeKeyPolicies', 'deliverKey', 'deliverKeys', ...ofProposals];
     expect(new Set(called)).toEqual(new Set(fields.filter((field) => !others.includes(field))));
   });
 
@@ -51,6 +52,7 @@ describe('the examples of GraphiQL', () => {
         return expect(response.data).toMatchObject({ orgKeyChanged: { __typename: 'KeyFeedCheckpoint' } });
       // No policy is imported.
       if (name === 'Policies') return expect(response.data).toMatchObject({ keyPolicies: { edges: [] } });
+      if (name === 'Proposals') return expect(response.data).toMatchObject({ keyProposals: { edges: [] } });
       if (name === 'PolicyHistory') return expect(response.data).toMatchObject({ keyPolicyHistory: { edges: [] } });
       // Something is there to see.
       expect(Object.values(response.data ?? {})).not.toContain(null);

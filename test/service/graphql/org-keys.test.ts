@@ -672,7 +672,7 @@ describe('viewer and organization', () => {
 
   it('return every scope but that of a router, and no organization, for a credential without restrictions', async () => {
     const { body } = await t.graphql('{ viewer { scopes orgID } }');
-    const scopes = ['READ', 'CREATE', 'UPDATE', 'DELETE', 'CONSUME', 'VERIFY', 'ADMIN', 'ACTOR'];
+    const scopes = ['READ', 'CREATE', 'UPDATE', 'DELETE', 'CONSUME', 'VERIFY', 'ADMIN', 'PROPOSE', 'APPROVE', 'ACTOR'];
     expect(body).toEqual({ data: { viewer: { scopes, orgID: null } } });
   });
 });

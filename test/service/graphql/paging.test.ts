@@ -53,7 +53,7 @@ describe('a connection', () => {
         return isObjectType(type) && 'edges' in type.getFields();
       });
     // These are read forwards only: `last` and `before` are rejected.
-    const all = [...names, 'Query.impactOfPolicy', 'Query.orgKeyChanges'];
+    const all = [...names, 'Query.impactOfPolicy', 'Query.keyProposals', 'Query.orgKeyChanges'];
     expect(found.map(({ coordinate }) => coordinate).toSorted()).toEqual(all.toSorted());
     for (const { field } of found) {
       const args = Object.fromEntries(field.args.map(({ name, type }) => [name, String(type)]));

@@ -610,6 +610,53 @@ mutation DeleteAndRestoreKey($keyID: ID!, $reason: String) {
   },
   {
     group: 'Change',
+    title: 'Propose a change',
+    credential: 'service',
+    query: `# Stores a change that another
+# person approves. Nothing changes
+# before that.
+mutation ProposeChange($keyID: ID!, $change: KeyChangeInput!, $reason: String) {
+  proposeKeyChange(keyID: $keyID, change: $change, reason: $reason) {
+    id
+    state
+    orgID
+    changes { path before after }
+    expiresAt
+  }
+}`,
+    variables: `{
+  "keyID": "acme-mobile",
+  "change": { "patch": { "patch": { "alias": "Acme mobile, proposed" } } },
+  "reason": "Example of a proposal"
+}`,
+  },
+  {
+    group: 'Change',
+    title: 'List proposals',
+    credential: 'service',
+    query: `# The changes that wait for an
+# approval or their time.
+query Proposals($first: Int) {
+  keyProposals(states: [OPEN, SCHEDULED], first: $first) {
+    edges {
+      node {
+        id
+        state
+        keyHash
+        reason
+        proposedBy { label }
+        changes { path before after }
+      }
+    }
+    pageInfo { hasNextPage endCursor }
+  }
+}`,
+    variables: `{
+  "first": 10
+}`,
+  },
+  {
+    group: 'Change',
     title: 'Rotate a key and cancel it',
     credential: 'service',
     query: `# Gives a key a new identifier.
