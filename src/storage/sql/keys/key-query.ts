@@ -217,7 +217,10 @@ function where(dialect: Dialect, filter: KeyFilter, numberOf: NumberOf, now: Dat
   if (terms.length > 0) conditions.push('k.id = t0.key');
 
   if (filter.orgID !== undefined) {
-    const org = order?.isOfAll && !termLeads ? withoutIndex(`${first}.org`) : `${first}.org`;
+    // Keys that are named are found by their hashes: by the organization, SQLite would read all rows of it.
+    const isNamed = filter.keyHashes !== undefined || filter.identifierHashes !== undefined;
+    const isLookedUp = isNamed || (order?.isOfAll && !termLeads);
+    const org = isLookedUp ? withoutIndex(`${first}.org`) : `${first}.org`;
     conditions.push(`${org} = ${add(numberOf('orgs', filter.orgID))}`);
   }
   if (rows) conditions.push(`k.id ${inList(add(rows), 'bigint')}`);
