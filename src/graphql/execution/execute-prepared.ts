@@ -61,7 +61,7 @@ async function executePrepared(
   auth: AuthContext,
   request: RequestContext,
 ): Promise<ServedResult> {
-  const { execute, telemetry, deadlineMs } = deps;
+  const { execute, telemetry, deadlineMs, nextSlice } = deps;
   await deps.nextStage();
   requireVerified(prepared, auth);
   const context = createContext(deps, request, auth);
@@ -74,8 +74,8 @@ async function executePrepared(
   const deadline = startDeadline(deadlineMs, isMutation);
   // A query fails as a whole. Each mutation applies the deadline itself, so that the response reports earlier ones.
   const given = isMutation
-    ? { variableValues: variables, contextValue: { ...context, deadline } }
-    : { variableValues: variables, contextValue: context, deadline };
+    ? { variableValues: variables, contextValue: { ...context, deadline }, nextSlice }
+    : { variableValues: variables, contextValue: context, deadline, nextSlice };
   let result: ExecutionResult;
   try {
     result = await telemetry.traceExecution(prepared, () => executeDistinct(execute, prepared, given));

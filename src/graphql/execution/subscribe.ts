@@ -87,7 +87,7 @@ function resultsOf(
   source: AsyncIterable<unknown>,
   { prepared, variables, context, subscription }: StartedSubscription,
 ): AsyncIterableIterator<ExecutionResult, void, void> {
-  const { execute, log } = deps;
+  const { execute, log, nextSlice } = deps;
   const { requestID } = context;
   const startedMs = performance.now();
   const stopChecking = revalidateCredential(context, subscription);
@@ -98,7 +98,7 @@ function resultsOf(
     try {
       for await (const rootValue of source) {
         const contextValue = { ...context, ...context.renewReads() };
-        const given = { variableValues: variables, contextValue, rootValue };
+        const given = { variableValues: variables, contextValue, rootValue, nextSlice };
         const executed = await withDeadline(deps, execute(prepared.compiled, given));
         const result = await maskResult(deps, executed, requestID);
         events += 1;

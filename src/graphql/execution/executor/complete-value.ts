@@ -97,16 +97,14 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
         if (isPromise(completedItem)) isComplete = false;
         completed.push(completedItem);
       };
-      // An iterator allocates an object for each item.
-      const iterator = Array.isArray(value) ? undefined : value[Symbol.iterator]();
+      const result = () => (isComplete ? completed : Promise.all(completed));
+      if (Array.isArray(value)) return completeInSlices(context, value, completed, completeItem, result);
+      const iterator = value[Symbol.iterator]();
       try {
-        if (iterator) for (let next = iterator.next(); !next.done; next = iterator.next()) completeItem(next.value);
-        else for (const item of value) completeItem(item);
-        return isComplete ? completed : Promise.all(completed);
+        for (let next = iterator.next(); !next.done; next = iterator.next()) completeItem(next.value);
+        return result();
       } catch (error) {
-        // The other items are not awaited any more, and an unhandled rejection ends the process.
-        const others = iterator ? remaining(iterator) : (value as unknown[]).slice(completed.length + 1);
-        void Promise.allSettled([...completed, ...others]);
+        handleRejections([...completed, ...remaining(iterator)]);
         throw error;
       }
     };
@@ -147,6 +145,43 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
   }
 
   return completerOf;
+}
+
+/**
+ * Completes the items that are not completed yet. A long list waits for time slices.
+ *
+ * @returns `result`, or a promise of it
+ */
+function completeInSlices(
+  context: ExecutionContext,
+  items: readonly unknown[],
+  completed: readonly unknown[],
+  completeItem: (item: unknown) => void,
+  result: () => unknown,
+  hasWaited = false,
+): unknown {
+  const first = completed.length;
+  try {
+    if (hasWaited) throwIfFinished(context);
+    for (let index = first; index < items.length; index += 1) {
+      const slice = hasWaited && index === first ? undefined : context.work.nextSlice();
+      if (slice) {
+        // Those that come later may reject meanwhile, too.
+        handleRejections(hasWaited ? completed.slice(first) : [...completed, ...items.slice(index)]);
+        return slice.then(() => completeInSlices(context, items, completed, completeItem, result, true));
+      }
+      completeItem(items[index]);
+    }
+    return result();
+  } catch (error) {
+    handleRejections([...completed.slice(first), ...items.slice(completed.length + 1)]);
+    throw error;
+  }
+}
+
+/** Handles the rejections of items that nothing awaits, or not yet: an unhandled rejection ends the process. */
+function handleRejections(items: readonly unknown[]): void {
+  void Promise.allSettled(items);
 }
 
 /**

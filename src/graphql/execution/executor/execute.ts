@@ -18,9 +18,11 @@ import { completeOrNull, createCompleters, serializePlain } from './complete-val
 import {
   buildResolveInfo,
   createCollectedErrors,
+  createWork,
   handleFieldError,
   isPromise,
   maxErrors,
+  maxFields,
   type ExecutionContext,
 } from './execution-context.js';
 
@@ -32,6 +34,8 @@ export interface ExecuteArgs {
   readonly rootValue?: unknown;
   /** Ends the execution. The result then rejects with its error. */
   readonly deadline?: Deadline | undefined;
+  /** Awaited within long lists; undefined while the current tick of the event loop has time left. */
+  readonly nextSlice?: (() => Promise<void> | undefined) | undefined;
 }
 
 /** Executes an operation as graphql-js's `execute` does. A result without `data` was not executed. */
@@ -44,10 +48,13 @@ const maxVariableErrors = 50;
 const largeValues = 500;
 
 /** Our executor. */
-export const executeCompiled: Execute = (compiled, { variableValues: sent, rootValue, contextValue, deadline }) => {
+export const executeCompiled: Execute = (
+  compiled,
+  { variableValues: sent, rootValue, contextValue, deadline, nextSlice },
+) => {
   const variableValues = compiled.coerceVariables(sent);
   if (!variableValues) return { errors: variableErrors(compiled, sent) };
-  return executeOperation({ compiled, rootValue, contextValue, variableValues, deadline });
+  return executeOperation({ compiled, rootValue, contextValue, variableValues, deadline, work: createWork(nextSlice) });
 };
 
 /** The errors of variables that `coerceVariables` rejected. */
@@ -74,12 +81,13 @@ function executeOperation(
   input: Omit<ExecutionContext, 'errors' | 'isFinished'>,
 ): ExecutionResult | Promise<ExecutionResult> {
   const context: ExecutionContext = { ...input, errors: createCollectedErrors(), isFinished: false };
-  const { compiled, deadline, errors } = context;
+  const { compiled, deadline, errors, work } = context;
   const buildResponse = (data: Data | null): ExecutionResult =>
     errors.all.length === 0 ? { data } : { errors: errors.all, data };
   const buildFailedResponse = (error: unknown): ExecutionResult => {
     deadline?.throwIfExpired();
     if (errors.isFull()) return { errors: [...errors.all, tooManyErrors()], data: null };
+    if (work.isTooMuch()) return { errors: [...errors.all, tooManyFields()], data: null };
     // Every error was converted to a GraphQLError with its path.
     errors.add(error as GraphQLError, undefined);
     return buildResponse(null);
@@ -108,6 +116,15 @@ export function tooManyErrors(): GraphQLError {
   return resultError(new AppError('TOO_LARGE', message));
 }
 
+/** The error that ends an execution with more than `maxFields`. */
+function tooManyFields(): GraphQLError {
+  const count = maxFields.toLocaleString('en');
+  const message =
+    `The response has more than ${count} fields, and the operation was ended. Changes that it made are saved. ` +
+    'Request smaller pages or fewer fields.';
+  return resultError(new AppError('TOO_LARGE', message));
+}
+
 function untilExpired<T>(deadline: Deadline, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const removeListener = deadline.onExpire(() => reject(deadline.error));
@@ -124,6 +141,8 @@ function executeFields(
 ): Data | Promise<Data> {
   // Checked once: the fields start synchronously, one after another.
   context.deadline?.throwIfExpired();
+  context.work.count(fields.length);
+  if (context.work.isTooMuch()) throw new Error('The execution has too many fields.');
   const data = createData(fields);
   let isComplete = true;
   try {

@@ -21,6 +21,7 @@ export interface ExecutionContext {
   readonly variableValues: VariableValues;
   readonly deadline: Deadline | undefined;
   readonly errors: CollectedErrors;
+  readonly work: Work;
   /** Set with the result. Promises below a value that is null already may be pending; they call no further resolver. */
   isFinished: boolean;
 }
@@ -35,6 +36,48 @@ export function throwIfFinished({ isFinished }: ExecutionContext): void {
  * 12,000 invalid items, and each error takes 30 µs until it is sent.
  */
 export const maxErrors = 200;
+
+/**
+ * The maximum number of fields of one execution, which fails as a whole at the next one. Lists inside of keys, such as the
+ * APIs of a policy, can have more items than the limits of documents know. A response with as many fields has more than 2 MiB
+ * in nearly every case, and 250,000 take about a second.
+ */
+export const maxFields = 250_000;
+
+/** A list waits for a time slice after about as many fields: 0.2 ms. */
+const fieldsPerCheck = 64;
+
+/** Counts the fields of one execution, and divides it into time slices. */
+export interface Work {
+  readonly count: (fields: number) => void;
+  /** Whether there were more than `maxFields`. */
+  readonly isTooMuch: () => boolean;
+  /** Awaited before an item of a list; undefined while the current tick of the event loop has time left. */
+  readonly nextSlice: () => Promise<void> | undefined;
+}
+
+/**
+ * Counts the work of an execution.
+ *
+ * @param nextSlice - undefined while time is left; it is asked after every few fields
+ */
+export function createWork(nextSlice: Work['nextSlice'] = () => undefined): Work {
+  let fields = 0;
+  let checkAt = fieldsPerCheck;
+  return {
+    count: (more) => {
+      fields += more;
+    },
+    isTooMuch: () => fields > maxFields,
+    nextSlice() {
+      if (fields < checkAt) return undefined;
+      const slice = nextSlice();
+      // Without time left, the next list has to wait too.
+      if (!slice) checkAt = fields + fieldsPerCheck;
+      return slice;
+    },
+  };
+}
 
 /** The errors of one execution, in the order in which they occurred. */
 export interface CollectedErrors {
@@ -98,7 +141,7 @@ export function buildResolveInfo(
  * Returns null for a value that failed, and collects the error.
  *
  * @throws {GraphQLError} when the type is not nullable: the parent becomes null instead.
- * @throws `rawError` when there are `maxErrors`: the response becomes null.
+ * @throws `rawError` when there are `maxErrors`, or more than `maxFields`: the response becomes null.
  */
 export function handleFieldError(
   context: ExecutionContext,
@@ -107,7 +150,7 @@ export function handleFieldError(
   path: ResponsePath,
   rawError: unknown,
 ): null {
-  if (context.errors.isFull()) throw rawError;
+  if (context.errors.isFull() || context.work.isTooMuch()) throw rawError;
   const error = withoutStackTraces(() => locatedError(rawError, field.nodes, responsePathAsArray(path)));
   if (isNonNullType(type)) throw error;
   context.errors.add(error, path);
