@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Account } from './account.js';
 import { ConnectionBanner, LiveState } from './connection-banner.js';
 import { pageAt, type Page, type Section } from './pages.js';
@@ -93,7 +93,7 @@ function LoadedPage({ page }: { readonly page: Page }) {
   const [View, setView] = useState<ComponentType>();
   const [isFailed, setIsFailed] = useState(false);
   const isOpen = useRef(true);
-  useEffect(() => {
+  useLayoutEffect(() => {
     isOpen.current = true;
     page.load().then(
       (loaded) => isOpen.current && setView(() => loaded),

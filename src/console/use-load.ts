@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { KeyfrontError } from '../client/client.js';
 import { isTransient, toKeyfrontError } from './results.js';
 import { useConnection } from './session.js';
@@ -28,7 +28,8 @@ export function useLoad<Data>(load: (signal: AbortSignal) => Promise<Data>, inpu
     isLoading: true,
   });
   const [attempt, setAttempt] = useState(0);
-  useEffect(() => {
+  // Before the browser paints, which takes tens of milliseconds.
+  useLayoutEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
     setState(({ data }) => ({ data, error: undefined, isLoading: true }));
