@@ -202,14 +202,23 @@ function toShortText(value: unknown): string {
   return text.length <= maxValueLength ? text : `${text.slice(0, maxValueLength - 1)}…`;
 }
 
-export function actorToJSON({ credentialID, label, assertedName }: Actor): object {
-  return { credential_id: credentialID, label, ...(assertedName !== undefined && { asserted_name: assertedName }) };
+export function actorToJSON({ credentialID, label, client, assertedName }: Actor): object {
+  return {
+    credential_id: credentialID,
+    label,
+    ...(client !== undefined && { client }),
+    ...(assertedName !== undefined && { asserted_name: assertedName }),
+  };
 }
 
-/** Formats an actor: `dashboard (cred_1)`, or `Ana, asserted by dashboard (cred_1)`. */
-export function formatActor({ credentialID, label, assertedName }: Actor): string {
+/**
+ * Formats an actor: `dashboard (cred_1)`, `Ana, asserted by dashboard (cred_1)`, or for a person who has signed on
+ * `Ana (oidc:7f3a) by console`.
+ */
+export function formatActor({ credentialID, label, client, assertedName }: Actor): string {
   const name = assertedName === undefined ? '' : `${printable(assertedName)}, asserted by `;
-  return `${name}${printable(label)} (${printable(credentialID)})`;
+  const application = client === undefined ? '' : ` by ${printable(client)}`;
+  return `${name}${printable(label)} (${printable(credentialID)})${application}`;
 }
 
 /** Converts an entry of a history to JSON in the names of REST. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type * as z from 'zod';
+import { previewsOnly } from '../credentials/oidc-mapping.js';
 import { contradictionsIn } from './contradictions.js';
 import { withoutServiceLinks, type Environment } from './service-links.js';
 import { settingsFor } from './settings.js';
@@ -74,7 +75,12 @@ function configFrom(data: z.output<ReturnType<typeof settingsFor>>, production: 
     trustedProxies: data.KEYFRONT_TRUSTED_PROXIES,
     oidc:
       issuer !== undefined && audience !== undefined
-        ? { issuer, audience, jwksURL: data.KEYFRONT_OIDC_JWKS_URL, orgClaim: data.KEYFRONT_OIDC_ORG_CLAIM }
+        ? {
+            issuer,
+            audience,
+            jwksURL: data.KEYFRONT_OIDC_JWKS_URL,
+            mapping: data.KEYFRONT_OIDC_MAPPING ?? previewsOnly,
+          }
         : undefined,
     clientNames: data.KEYFRONT_CLIENT_NAMES ?? [],
     metrics: metricsPort === undefined ? undefined : { host: metricsHost, port: metricsPort },

@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import { claimMapping } from '../credentials/oidc-mapping.js';
 import { isTrustworthy } from '../credentials/oidc-settings.js';
+import { parseJSON } from '../lib/json.js';
 import { logLevels } from '../lib/log.js';
 import { keyHashAlgorithms } from '../crypto/key-hash.js';
 import { addressKinds } from '../webhooks/address-policy.js';
@@ -21,6 +23,26 @@ const port = integer(0, 65_535);
 const onOff = oneOf(['on', 'off']).transform((value) => value === 'on');
 // An empty path would be the working directory.
 const file = nonEmpty('must name a file.');
+const mapping = z.string().transform((text, context) => {
+  const fail = (message: string) => {
+    context.addIssue(message);
+    return z.NEVER;
+  };
+  let found: unknown;
+  try {
+    found = parseJSON(text);
+  } catch {
+    return fail(
+      'must be JSON, such as {"rules":[{"claim":"groups","value":"keyfront-admins","role":"administrator"}]}.',
+    );
+  }
+  const { data, error } = claimMapping.safeParse(found);
+  const [first] = error?.issues ?? [];
+  if (data) return data;
+  return fail(
+    `is not valid at ${first === undefined ? '' : z.core.toDotPath(first.path) || 'its top'}: ${first?.message}.`,
+  );
+});
 const trustedURLError = 'must be an https URL, or an http URL of a loopback address';
 const postgresURL = matching(isPostgresURL, 'must be a URL of the form postgres://user:PASS@host:5432/database.');
 const redisURL = matching(
@@ -177,7 +199,7 @@ export const settingsFor = (production: boolean) =>
     KEYFRONT_OIDC_ISSUER: matching((text) => isTrustworthy(text, false), `${trustedURLError}, without a query.`)
       .optional()
       .describe(
-        'Issuer of single sign-on: its tokens (JWT) preview like a management credential. https, or http on loopback.',
+        'Issuer of single sign-on: its tokens (JWT) are accepted as credentials. https, or http on loopback. Tokens of other issuers are not accepted.',
       ),
     KEYFRONT_OIDC_AUDIENCE: nonEmpty('must not be empty.')
       .optional()
@@ -185,10 +207,10 @@ export const settingsFor = (production: boolean) =>
     KEYFRONT_OIDC_JWKS_URL: matching((text) => isTrustworthy(text, true), `${trustedURLError}.`)
       .optional()
       .describe('URL of its keys. Default: the one in its /.well-known/openid-configuration.'),
-    KEYFRONT_OIDC_ORG_CLAIM: nonEmpty('must name a claim.')
+    KEYFRONT_OIDC_MAPPING: mapping
       .optional()
       .describe(
-        'The claim that names the one organization of a caller; a token without it is rejected. Default: callers are bound to none.',
+        'What the claims of its tokens permit, as JSON: the rules of docs/single-sign-on.md. Default: each token may preview, and nothing else.',
       ),
     KEYFRONT_WEBHOOKS_TO: oneOf(addressKinds)
       .prefault(production ? 'public' : 'loopback')

@@ -10,6 +10,7 @@ import {
   type RejectionReason,
 } from './credential.js';
 import { AppError } from '../lib/errors.js';
+import { hasSignedOn } from '../keys/actor.js';
 import type { Principal } from '../keys/key.js';
 import type { Logger } from '../lib/log.js';
 import type { Meter } from '../telemetry/ports.js';
@@ -37,6 +38,8 @@ interface ClosableAuthenticator extends Authenticator {
 interface TokenRejection {
   readonly reason: RejectionReason;
   readonly credentialID?: string;
+  /** Whether it is a token of our issuer, or looks like one. */
+  readonly isOwnToken?: boolean;
   /** Whether it is not an attempt to guess a credential: it is not one of ours, or it is genuine. */
   readonly isExcused?: boolean;
   /** Seconds until a retry, if the credential cannot be verified now. */
@@ -46,6 +49,9 @@ interface TokenRejection {
 /**
  * Creates the authenticator of both credential headers. A credential that is missing, malformed, repeated, unknown,
  * expired, revoked or of the other kind yields no principal. Only the log contains the reason.
+ *
+ * A token of single sign-on may stand in either header. An operation looks at its own header; only if that is absent, at a token
+ * in the other one.
  *
  * A request may have an `Authorization` for other services, which routers forward. It is no failed attempt, and is logged only
  * when an operation needs ours in its place.
@@ -68,49 +74,76 @@ export function createAuthenticator({ store, oidc, now, log, meter }: Authentica
   async function verify(kind: CredentialKind, presented: string): Promise<Principal | TokenRejection> {
     const token = kind === 'management' ? bearerToken(presented) : presented;
     if (token !== undefined && isTokenShaped(token)) return verifyToken(kind, token);
-    if (kind === 'service' || isLikeOurs(presented)) return { reason: 'malformed' };
-    if (token !== undefined && verifyJWT && isJWTShaped(token)) return verifyJWT(token);
-    return { reason: 'malformed', isExcused: true };
+    // Only `Authorization` may hold what is not for us.
+    const isExcused = kind === 'management';
+    if (isLikeOurs(presented)) return { reason: 'malformed' };
+    if (token === undefined || !verifyJWT || !isJWTShaped(token)) return { reason: 'malformed', isExcused };
+    const found = await verifyJWT(token);
+    if (!('reason' in found)) return found;
+    const { isForeign = false, ...rejection } = found;
+    return isForeign ? { ...rejection, isExcused } : { ...rejection, isOwnToken: true };
   }
 
-  async function authenticate({
-    headers,
-    requestID,
-    clientAddress,
-    kinds = credentialKinds,
-  }: AuthRequest): Promise<AuthContext> {
+  /** What one header holds. */
+  interface Presented {
+    readonly principal?: Principal;
+    readonly rejected?: RejectedCredential;
+    /** Whether it is a token of single sign-on, which may stand in either header. */
+    readonly isToken: boolean;
+  }
+
+  async function read(kind: CredentialKind, presented: string, request: AuthRequest): Promise<Presented> {
+    const found = await verify(kind, presented);
+    if (!('reason' in found)) return { principal: found, isToken: hasSignedOn(found) };
+    const { isOwnToken = false, ...rejection } = found;
+    return { isToken: isOwnToken, rejected: reject(kind, presented, rejection, request) };
+  }
+
+  /** Counts the rejection if it may be an attempt to guess, and logs it then, else when an operation needs the credential. */
+  function reject(
+    kind: CredentialKind,
+    presented: string,
+    { isExcused = false, retryAfterSeconds, ...rejection }: TokenRejection,
+    { clientAddress, requestID }: AuthRequest,
+  ): RejectedCredential {
+    const waitSeconds =
+      isExcused || clientAddress === undefined ? undefined : failures.count(clientAddress, attemptKeyOf(presented));
+    const level = waitSeconds === undefined ? 'info' : 'debug';
+    let isReported = false;
+    const report = () => {
+      if (isReported) return;
+      isReported = true;
+      // After the response, whose time must not depend on the length of the log line.
+      setTimeout(() => {
+        meter?.authenticationFailed(kind, rejection.reason);
+        log[level](
+          { event: 'authentication', verdict: 'rejected', kind, ...rejection, clientAddress, requestID },
+          'rejected',
+        );
+      }, logDelayMs);
+    };
+    if (!isExcused) report();
+    if (waitSeconds !== undefined) return { report, error: tooManyAttempts(waitSeconds) };
+    return { report, ...(retryAfterSeconds !== undefined && { error: notVerifiable(retryAfterSeconds) }) };
+  }
+
+  async function authenticate(request: AuthRequest): Promise<AuthContext> {
+    const { headers, kinds = credentialKinds } = request;
+    const presented: Partial<Record<CredentialKind, Presented>> = {};
+    for (const kind of kinds) {
+      const value = headers.get(headerOf[kind]) ?? '';
+      // A missing credential is not a failed attempt.
+      if (value !== '') presented[kind] = await read(kind, value, request);
+    }
     const principals: Partial<Record<CredentialKind, Principal>> = {};
     const rejected: Partial<Record<CredentialKind, RejectedCredential>> = {};
     for (const kind of kinds) {
-      const presented = headers.get(headerOf[kind]) ?? '';
-      // A missing credential is not a failed attempt.
-      if (presented === '') continue;
-      const found = await verify(kind, presented);
-      if (!('reason' in found)) {
-        principals[kind] = found;
-        continue;
-      }
-      const { isExcused = false, retryAfterSeconds, ...rejection } = found;
-      const waitSeconds =
-        isExcused || clientAddress === undefined ? undefined : failures.count(clientAddress, attemptKeyOf(presented));
-      const level = waitSeconds === undefined ? 'info' : 'debug';
-      let isReported = false;
-      const report = () => {
-        if (isReported) return;
-        isReported = true;
-        // After the response, whose time must not depend on the length of the log line.
-        setTimeout(() => {
-          meter?.authenticationFailed(kind, rejection.reason);
-          log[level](
-            { event: 'authentication', verdict: 'rejected', kind, ...rejection, clientAddress, requestID },
-            'rejected',
-          );
-        }, logDelayMs);
-      };
-      if (!isExcused) report();
-      if (waitSeconds !== undefined) rejected[kind] = { report, error: tooManyAttempts(waitSeconds) };
-      else if (retryAfterSeconds !== undefined) rejected[kind] = { report, error: notVerifiable(retryAfterSeconds) };
-      else rejected[kind] = { report };
+      const { [otherKind[kind]]: other } = presented;
+      const found = presented[kind] ?? (other?.isToken === true ? other : undefined);
+      if (found?.rejected) rejected[kind] = found.rejected;
+      else if (found?.principal === undefined) continue;
+      else if (permits(kind, found.principal)) principals[kind] = found.principal;
+      else rejected[kind] = reject(kind, '', { reason: 'scopes', isExcused: true }, request);
     }
     return { ...principals, ...(Object.keys(rejected).length > 0 && { rejected }) };
   }
@@ -119,9 +152,13 @@ export function createAuthenticator({ store, oidc, now, log, meter }: Authentica
     authenticate,
     close: uses.close,
     async revalidate(kind, headers) {
-      const found = await verify(kind, headers.get(headerOf[kind]) ?? '');
-      if (!('reason' in found)) return;
-      throw found.retryAfterSeconds === undefined ? noCredential(kind) : notVerifiable(found.retryAfterSeconds);
+      const own = headers.get(headerOf[kind]) ?? '';
+      const source = own === '' ? otherKind[kind] : kind;
+      const found = await verify(source, headers.get(headerOf[source]) ?? '');
+      if ('reason' in found) {
+        throw found.retryAfterSeconds === undefined ? noCredential(kind) : notVerifiable(found.retryAfterSeconds);
+      }
+      if ((source !== kind && !hasSignedOn(found)) || !permits(kind, found)) throw noCredential(kind);
     },
   };
 }
@@ -135,6 +172,13 @@ function tooManyAttempts(retryAfterSeconds: number): AppError {
 function notVerifiable(retryAfterSeconds: number): AppError {
   return new AppError('UNAVAILABLE', 'The credential cannot be verified now.', { retryAfterSeconds });
 }
+
+/** Whether a principal may use operations of this kind: a token without a scope is for previews alone. */
+function permits(kind: CredentialKind, principal: Principal): boolean {
+  return kind === 'management' || !hasSignedOn(principal) || principal.scopes?.length !== 0;
+}
+
+const otherKind: Record<CredentialKind, CredentialKind> = { management: 'service', service: 'management' };
 
 const headerOf: Record<CredentialKind, string> = { management: 'authorization', service: 'x-svc-authorization' };
 

@@ -16,6 +16,8 @@ export const rejectionReasons = [
   'issuer',
   'subject',
   'organization',
+  'claims',
+  'scopes',
   'keys unavailable',
   'unusable key',
 ] as const;

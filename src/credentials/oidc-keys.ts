@@ -1,18 +1,15 @@
-import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose';
-import { fetchText, type FetchLimits } from '../lib/fetch-text.js';
-import { parseJSON, stringifyJSON } from '../lib/json.js';
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import type { Logger } from '../lib/log.js';
-import { isTrustworthy, type OIDCSettings } from './oidc-settings.js';
+import { discover, documentLimits, endpointOf, fetchDocument } from './oidc-discovery.js';
+import type { OIDCSettings } from './oidc-settings.js';
 
-/** Limits for each document of the issuer. Documents of large issuers have about 20 KiB. */
-const defaultLimits: FetchLimits = { timeoutMs: 5_000, maxBytes: 256 * 1024 };
 const refreshAfterMs = 600_000;
 /** Minimum time in milliseconds between requests to an issuer that failed. */
 export const retryAfterMs = 10_000;
 /** Minimum time between two fetches because of an unknown key. */
 const cooldownMs = 30_000;
 
-type RemoteKeys = ReturnType<typeof createRemoteJWKSet>;
+type Keys = ReturnType<typeof createLocalJWKSet>;
 
 /** The keys of the issuer cannot be fetched. */
 export class KeysUnavailable extends Error {}
@@ -20,93 +17,74 @@ export class KeysUnavailable extends Error {}
 /**
  * Creates the function that finds the key of a token among the published keys of the issuer. It fetches the keys on
  * first use, again for an unknown key, and every ten minutes in the background. While the issuer is unreachable, the
- * fetched keys stay in use.
+ * fetched keys stay in use. Whatever tokens strangers send, there is one fetch at a time, at most one in 30 seconds, or in 10
+ * after a failure.
  *
  * @param limits - apply to each of the two documents of the issuer
  * @throws {KeysUnavailable} from the returned function, when the keys cannot be fetched and none fits the token.
  */
 export function createSigningKeys(
-  settings: OIDCSettings,
+  { issuer, jwksURL }: Pick<OIDCSettings, 'issuer' | 'jwksURL'>,
   now: () => Date,
   log: Logger,
-  limits = defaultLimits,
+  limits = documentLimits,
 ): JWTVerifyGetKey {
-  let keys: RemoteKeys | undefined;
-  let fetching: Promise<RemoteKeys> | undefined;
-  let lastRequest = -Infinity;
+  let keys: Keys | undefined;
+  let fetching: Promise<Keys> | undefined;
+  let last: { readonly atMs: number; readonly hasFailed: boolean } = { atMs: -Infinity, hasFailed: false };
 
-  const msSinceRequest = () => Math.abs(now().getTime() - lastRequest);
+  const msSinceFetch = () => Math.abs(now().getTime() - last.atMs);
 
-  async function fetchKeys(): Promise<RemoteKeys> {
-    const url = settings.jwksURL ?? (await discover(settings.issuer, limits));
-    // No expiry in jose, which would drop keys that it cannot renew. `refresh` below renews them.
-    const remote = createRemoteJWKSet(new URL(url), {
-      timeoutDuration: limits.timeoutMs,
-      cooldownDuration: cooldownMs,
-      cacheMaxAge: Infinity,
-      [customFetch]: async (keysURL, { headers, redirect }) => {
-        try {
-          const { status, text } = await fetchText(keysURL, { headers, redirect }, limits);
-          if (status !== 200) throw new Error(`${keysURL} returned status ${status}`);
-          // Serialized again, so that no escaped member name reaches the JSON.parse of jose (nodejs/node#63785).
-          return new Response(stringifyJSON(parseJSON(text)));
-        } catch (cause) {
-          throw new KeysUnavailable('The keys of the issuer cannot be fetched.', { cause });
-        }
-      },
-    });
-    await remote.reload();
-    return remote;
+  async function fetchKeys(): Promise<Keys> {
+    const url = jwksURL ?? endpointOf(await discover(issuer, limits), 'jwks_uri');
+    if (url === undefined) throw new Error(`the discovery document of ${issuer} has no trustworthy jwks_uri`);
+    // `fetchDocument` reads no escaped member name as another one (nodejs/node#63785), and jose verifies the form.
+    return createLocalJWKSet((await fetchDocument(url, limits)) as unknown as JSONWebKeySet);
   }
 
-  async function fetchedKeys(): Promise<RemoteKeys> {
-    if (keys) return keys;
-    if (!fetching) {
-      // Without this limit, each unauthenticated request would cause a request to an issuer that is down.
-      if (msSinceRequest() < retryAfterMs) throw new KeysUnavailable();
-      fetching = fetchKeys();
-    }
-    try {
-      keys = await fetching;
-      return keys;
-    } catch (error) {
-      log.warn({ err: error }, 'the keys of the single sign-on issuer cannot be fetched');
-      throw new KeysUnavailable();
-    } finally {
-      lastRequest = now().getTime();
-      fetching = undefined;
-    }
+  /** Fetches the keys, once for all that wait for them. */
+  function renew(): Promise<Keys> {
+    fetching ??= fetchKeys()
+      .then(
+        (fetched) => {
+          last = { atMs: now().getTime(), hasFailed: false };
+          return (keys = fetched);
+        },
+        (err: unknown) => {
+          last = { atMs: now().getTime(), hasFailed: true };
+          const outcome = keys ? 'renewed; the fetched keys stay in use' : 'fetched';
+          log.warn({ err }, `the keys of the single sign-on issuer cannot be ${outcome}`);
+          throw new KeysUnavailable();
+        },
+      )
+      .finally(() => {
+        fetching = undefined;
+      });
+    return fetching;
   }
 
-  function refresh(remote: RemoteKeys): void {
-    lastRequest = now().getTime();
-    remote.reload().catch((error: unknown) => {
-      lastRequest = now().getTime() - refreshAfterMs + retryAfterMs;
-      log.warn({ err: error }, 'the keys of the single sign-on issuer cannot be renewed; the fetched keys stay in use');
-    });
+  /** The keys, of the last fetch if there was one. Without a limit, each token would cause a request to an issuer that is down. */
+  async function presentKeys(): Promise<Keys> {
+    if (!keys) {
+      if (!fetching && last.hasFailed && msSinceFetch() < retryAfterMs) throw new KeysUnavailable();
+      return renew();
+    }
+    const isDue = msSinceFetch() >= (last.hasFailed ? retryAfterMs : refreshAfterMs);
+    if (isDue) renew().catch(() => undefined);
+    return keys;
   }
 
   return async (header, token) => {
-    const remote = await fetchedKeys();
-    if (msSinceRequest() >= refreshAfterMs) refresh(remote);
-    return remote(header, token);
+    const present = await presentKeys();
+    try {
+      return await present(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      if (!fetching && msSinceFetch() < (last.hasFailed ? retryAfterMs : cooldownMs)) {
+        // Its key may be new.
+        throw last.hasFailed ? new KeysUnavailable() : error;
+      }
+      return (await renew())(header, token);
+    }
   };
-}
-
-/** Returns the URL of the issuer's keys from its discovery document. */
-async function discover(issuer: string, limits: FetchLimits): Promise<string> {
-  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const { status, text } = await fetchText(url, { redirect: 'error' }, limits);
-  if (status !== 200) throw new Error(`${url} returned status ${status}`);
-  const found: unknown = parseJSON(text);
-  const { issuer: documentIssuer, jwks_uri: keys } =
-    typeof found === 'object' && found !== null ? (found as Discovery) : {};
-  if (documentIssuer !== issuer) throw new Error(`${url} names another issuer`);
-  if (typeof keys !== 'string' || !isTrustworthy(keys, true)) throw new Error(`${url} has no trustworthy jwks_uri`);
-  return keys;
-}
-
-interface Discovery {
-  readonly issuer?: unknown;
-  readonly jwks_uri?: unknown;
 }

@@ -1,15 +1,19 @@
 import { decodeJwt, errors, jwtVerify } from 'jose';
 import type { RejectionReason } from './credential.js';
 import type { Principal } from '../keys/key.js';
-import { orgIDProblem } from '../keys/key-id.js';
+import { tokenCredentialID } from '../keys/actor.js';
+import { parseJSON } from '../lib/json.js';
 import type { Logger } from '../lib/log.js';
 import { isStorableText } from '../lib/text.js';
-import type { OIDCSettings } from './oidc-settings.js';
 import { createSigningKeys, KeysUnavailable, retryAfterMs } from './oidc-keys.js';
+import { clientOf, displayNameOf, rightsOf, type Claims } from './oidc-mapping.js';
+import type { OIDCSettings } from './oidc-settings.js';
 
 /** Why a token is not valid. */
 interface JWTRejection {
   readonly reason: RejectionReason;
+  /** Whether the token is of another issuer, whatever it is for. */
+  readonly isForeign?: boolean;
   /** Whether this is no failed attempt: the token is of another issuer, is genuine, or cannot be verified now. */
   readonly isExcused?: boolean;
   /** Seconds until verification can be retried, if it is not possible now. */
@@ -34,7 +38,8 @@ const algorithms = [
   'Ed25519',
 ];
 const clockToleranceSeconds = 60;
-const maxTokenCharacters = 4096;
+/** Tokens with many groups have about 10,000 characters. All headers of a request together have at most 16 KiB. */
+const maxTokenCharacters = 12_288;
 /** The maximum of OpenID Connect Core, section 2. A longer one is rejected, because a shortened one is not unique. */
 const maxSubjectCharacters = 255;
 
@@ -43,16 +48,19 @@ export function isJWTShaped(token: string): boolean {
   return token.length <= maxTokenCharacters && /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token);
 }
 
-/** Creates a verifier that accepts tokens of one issuer as management credentials, labelled by their subject. */
+/**
+ * Creates a verifier of the tokens of one issuer. Their principals are identified by the subject and labelled by the name of
+ * the person, and have the rights that the mapping gives them.
+ */
 export function createOIDCVerifier(settings: OIDCSettings, now: () => Date, log: Logger): VerifyJWT {
-  const { issuer, audience, orgClaim } = settings;
+  const { issuer, audience, mapping } = settings;
   const findKey = createSigningKeys(settings, now, log);
 
   return async (token) => {
     try {
       // Routers forward tokens of other issuers, which cause no request for keys.
-      if (issuerOf(token) !== issuer) return { reason: 'issuer', isExcused: true };
-      const { payload } = await jwtVerify(token, findKey, {
+      if (issuerOf(token) !== issuer) return { reason: 'issuer', isForeign: true, isExcused: true };
+      await jwtVerify(token, findKey, {
         algorithms,
         issuer,
         audience,
@@ -60,15 +68,16 @@ export function createOIDCVerifier(settings: OIDCSettings, now: () => Date, log:
         clockTolerance: clockToleranceSeconds,
         currentDate: now(),
       });
-      const subject = textOf(payload['sub']);
+      const claims = claimsOf(token);
+      if (claims === undefined) return { reason: 'malformed', isExcused: true };
+      const subject = textOf(claims['sub']);
       if (subject === undefined || subject.length > maxSubjectCharacters || !isStorableText(subject)) {
         return { reason: 'subject', isExcused: true };
       }
-      const orgID = orgClaim === undefined ? undefined : textOf(payload[orgClaim]);
-      if (orgClaim !== undefined && (orgID === undefined || orgIDProblem(orgID) !== undefined)) {
-        return { reason: 'organization', isExcused: true };
-      }
-      return { credentialID: `oidc:${subject}`, label: subject, orgID };
+      const rights = rightsOf(claims, mapping);
+      if (typeof rights === 'string') return { reason: rights, isExcused: true };
+      const label = displayNameOf(claims, subject, mapping);
+      return { credentialID: tokenCredentialID(subject), label, client: clientOf(claims), ...rights };
     } catch (error) {
       return rejectionOf(error);
     }
@@ -79,6 +88,19 @@ export function createOIDCVerifier(settings: OIDCSettings, now: () => Date, log:
 function issuerOf(token: string): string | undefined {
   try {
     return decodeJwt(token).iss;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The claims of a verified token, read so that no escaped member name becomes another one (nodejs/node#63785). Undefined if a
+ * claim is repeated.
+ */
+function claimsOf(token: string): Claims | undefined {
+  const [, payload = ''] = token.split('.');
+  try {
+    return parseJSON(Buffer.from(payload, 'base64url').toString('utf8')) as Claims;
   } catch {
     return undefined;
   }

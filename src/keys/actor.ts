@@ -15,7 +15,24 @@ export function actorNameProblem(name: string): string | undefined {
 /** Who records what happens in time. */
 export const serviceActor: Actor = { credentialID: 'service', label: 'Keyfront' };
 
+const tokenPrefix = 'oidc:';
+
+/** The identity of somebody who has signed on: the subject of the token. It is the same for each token and client. */
+export function tokenCredentialID(subject: string): string {
+  return tokenPrefix + subject;
+}
+
+/** Whether an identity is that of somebody who has signed on, and not a credential of ours. */
+export function hasSignedOn({ credentialID }: Pick<Actor, 'credentialID'>): boolean {
+  return credentialID.startsWith(tokenPrefix);
+}
+
 /** The actor of the changes of a caller. */
-export function actorOf({ credentialID, label, assertedName }: Actor): Actor {
-  return { credentialID, label, ...(assertedName !== undefined && { assertedName }) };
+export function actorOf({ credentialID, label, client, assertedName }: Actor): Actor {
+  return {
+    credentialID,
+    label,
+    ...(client !== undefined && { client }),
+    ...(assertedName !== undefined && { assertedName }),
+  };
 }

@@ -104,6 +104,8 @@ export interface Principal {
   readonly orgID: string | undefined;
   /** What it is restricted to; undefined for no restriction. */
   readonly scopes?: readonly Scope[] | undefined;
+  /** The application by which a person has signed on, as the issuer of the token names it. */
+  readonly client?: string | undefined;
 }
 
 /** The proposal that made a change, in the history of the key. */
@@ -114,7 +116,7 @@ export interface AppliedProposal {
 }
 
 /** Who made a change. */
-export interface Actor extends Pick<Principal, 'credentialID' | 'label'> {
+export interface Actor extends Pick<Principal, 'credentialID' | 'label' | 'client'> {
   /** Whom the credential, or the user of the command line, states to act for. Not verified. */
   readonly assertedName?: string | undefined;
 }

@@ -22,6 +22,7 @@ export function createAuditLog(log: Logger): AuditLog {
             id: short(caller.credentialID),
             label: short(caller.label),
             org: short(caller.orgID),
+            client: short(caller.client),
             assertedName: short(caller.assertedName),
           },
         }),

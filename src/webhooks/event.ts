@@ -110,8 +110,13 @@ export function pingMessage(webhookID: string, now: Date): WebhookMessage {
   return { id, body };
 }
 
-function renderActor({ credentialID, label, assertedName }: Actor): object {
-  return { credential_id: credentialID, label, ...(assertedName !== undefined && { asserted_name: assertedName }) };
+function renderActor({ credentialID, label, client, assertedName }: Actor): object {
+  return {
+    credential_id: credentialID,
+    label,
+    ...(client !== undefined && { client }),
+    ...(assertedName !== undefined && { asserted_name: assertedName }),
+  };
 }
 
 function renderField(change: FieldChange, withValues: boolean): object {

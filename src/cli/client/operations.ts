@@ -231,7 +231,7 @@ const figures = '{ max used remaining renewsAt }';
 const effect = `${changed} quotaEffect { before ${figures} after ${figures} } warnings { path code message }`;
 const result = `orgKey { keyHash } version ${effect}`;
 const entry =
-  '{ version at operation revertedTo actor { credentialID label assertedName } reason requestID quotaUsedBeforeReset changes { path kind before after } }';
+  '{ version at operation revertedTo actor { credentialID label client assertedName } reason requestID quotaUsedBeforeReset changes { path kind before after } }';
 
 const notice = 'eventID kind at version expiresAt daysBefore threshold quotaUsed quotaMax quotaRenewsAt';
 const usage = '{ from to allowed denied days { day allowed denied } }';

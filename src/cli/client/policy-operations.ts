@@ -36,14 +36,14 @@ export interface PolicyClient {
 }
 
 const outcome = 'version changes { policyID kind changes { path kind before after } }';
-const actor = 'actor { credentialID label assertedName }';
+const actor = 'actor { credentialID label client assertedName }';
 const limit = 'rate per throttleInterval throttleRetryLimit quotaMax quotaRemaining quotaRenewalRate';
 
 /** The GraphQL documents. */
 export const policyDocuments = {
   list: `query Policies($first: Int!, $after: String) {
     keyPolicies(first: $first, after: $after) { version pageInfo { hasNextPage endCursor } edges { node {
-      policyID version changedAt changedBy { credentialID label assertedName } name orgID isInactive governs
+      policyID version changedAt changedBy { credentialID label client assertedName } name orgID isInactive governs
       values { rate per throttleInterval throttleRetryLimit quotaMax quotaRenewalRate maxQueryDepth smoothing { enabled threshold trigger step delay }
         accessRights { label apiID apiName versions allowedUrls { url methods } limit { ${limit} } } } } } } }`,
   put: `mutation PutPolicies($policies: [KeyPolicyInput!]!, $prune: Boolean!, $dryRun: Boolean!, $expectedVersion: Int) {

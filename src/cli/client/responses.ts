@@ -68,7 +68,12 @@ export const Change = z
 
 /** Who made a change. */
 export const ActorResponse = z
-  .object({ credentialID: z.string(), label: z.string(), assertedName: nullable(z.string()) })
+  .object({
+    credentialID: z.string(),
+    label: z.string(),
+    client: nullable(z.string()),
+    assertedName: nullable(z.string()),
+  })
   .transform(actorOf);
 
 export function keysOf<T extends string>(table: Readonly<Record<T, string>>): T[] {

@@ -913,7 +913,7 @@ export type OrgKeyQueryVariables = Exact<{
 }>;
 
 
-export type OrgKeyQuery = { orgKey: { id: string, keyHash: string, keyID: string | null, identifierHash: string, orgID: string, version: number, state: OrgKeyState, createdAt: string, updatedAt: string | null, deletedAt: string | null, restorableUntil: string | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, revertedTo: number | null, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string, silence: number | null } | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null };
+export type OrgKeyQuery = { orgKey: { id: string, keyHash: string, keyID: string | null, identifierHash: string, orgID: string, version: number, state: OrgKeyState, createdAt: string, updatedAt: string | null, deletedAt: string | null, restorableUntil: string | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, revertedTo: number | null, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, client: string | null, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string, silence: number | null } | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null };
 
 export type OrgKeyDetailsQueryVariables = Exact<{
   by: OrgKeyByInput;
@@ -922,7 +922,7 @@ export type OrgKeyDetailsQueryVariables = Exact<{
 }>;
 
 
-export type OrgKeyDetailsQuery = { orgKey: { id: string, keyHash: string, keyID: string | null, identifierHash: string, orgID: string, version: number, state: OrgKeyState, createdAt: string, updatedAt: string | null, deletedAt: string | null, restorableUntil: string | null, effectiveAccess: { isInactive: boolean, policyIDs: Array<string>, unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> }, accessRights: Array<{ apiID: string, apiName: string | null, versions: Array<string>, policyIDs: Array<string>, allowedUrls: Array<{ url: string, methods: Array<string>, policyID: string | null }> | null, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> } }> } | null, notices: Array<{ eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null }> | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, revertedTo: number | null, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string, silence: number | null } | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null };
+export type OrgKeyDetailsQuery = { orgKey: { id: string, keyHash: string, keyID: string | null, identifierHash: string, orgID: string, version: number, state: OrgKeyState, createdAt: string, updatedAt: string | null, deletedAt: string | null, restorableUntil: string | null, effectiveAccess: { isInactive: boolean, policyIDs: Array<string>, unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> }, accessRights: Array<{ apiID: string, apiName: string | null, versions: Array<string>, policyIDs: Array<string>, allowedUrls: Array<{ url: string, methods: Array<string>, policyID: string | null }> | null, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> } }> } | null, notices: Array<{ eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null }> | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, revertedTo: number | null, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, client: string | null, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string, silence: number | null } | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null };
 
 export type OrgKeyUsageQueryVariables = Exact<{
   by: OrgKeyByInput;
@@ -991,7 +991,7 @@ export type OrgKeyChangesQueryVariables = Exact<{
 
 export type OrgKeyChangesQuery = { orgKeyChanges: { edges: Array<{ cursor: string, node:
         | { __typename: 'KeyFeedCheckpoint', cursor: string }
-        | { __typename: 'OrgKeyChanged', keyHash: string | null, orgID: string | null, cursor: string, entry: { version: number, at: string, operation: KeyOperation, revertedTo: number | null, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null, key: { id: string, definition: { alias: string | null } | null } | null }
+        | { __typename: 'OrgKeyChanged', keyHash: string | null, orgID: string | null, cursor: string, entry: { version: number, at: string, operation: KeyOperation, revertedTo: number | null, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, client: string | null, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null, key: { id: string, definition: { alias: string | null } | null } | null }
         | { __typename: 'OrgKeyNoticed', keyHash: string | null, orgID: string | null, cursor: string, notice: { eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null }, key: { id: string, definition: { alias: string | null } | null } | null }
        | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
 
@@ -1117,7 +1117,7 @@ export type ResetOrgQuotasMutation = { resetOrgQuotas: { dryRun: boolean, hasNex
 export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ViewerQuery = { viewer: { credentialID: string, label: string, kind: string, scopes: Array<KeyScope>, orgID: string | null } | null };
+export type ViewerQuery = { viewer: { credentialID: string, label: string, kind: string, client: string | null, scopes: Array<KeyScope>, orgID: string | null } | null };
 
 export type OrganizationQueryVariables = Exact<{
   id: string | number;
@@ -1159,7 +1159,7 @@ export type EffectFragment = { summary: string, before: { max: number | string |
 
 export type FiguresFragment = { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null };
 
-export type EntryFragment = { version: number, at: string, operation: KeyOperation, revertedTo: number | null, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> };
+export type EntryFragment = { version: number, at: string, operation: KeyOperation, revertedTo: number | null, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, client: string | null, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> };
 
 export type NoticeFragment = { eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null };
 
@@ -1211,7 +1211,7 @@ export type PolicyQueryVariables = Exact<{
 }>;
 
 
-export type PolicyQuery = { keyPolicy: { policyID: string, version: number, changedAt: string, name: string | null, orgID: string | null, isInactive: boolean, governs: Array<KeyPolicyPart>, changedBy: { credentialID: string, label: string, assertedName: string | null } | null, values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null } } | null };
+export type PolicyQuery = { keyPolicy: { policyID: string, version: number, changedAt: string, name: string | null, orgID: string | null, isInactive: boolean, governs: Array<KeyPolicyPart>, changedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null } } | null };
 
 export type PolicyRowsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1263,7 +1263,7 @@ export type PolicyHistoryQueryVariables = Exact<{
 }>;
 
 
-export type PolicyHistoryQuery = { keyPolicyHistory: { edges: Array<{ cursor: string, node: { version: number, at: string, kind: KeyPolicyChangeKind, actor: { credentialID: string, label: string, assertedName: string | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+export type PolicyHistoryQuery = { keyPolicyHistory: { edges: Array<{ cursor: string, node: { version: number, at: string, kind: KeyPolicyChangeKind, actor: { credentialID: string, label: string, client: string | null, assertedName: string | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
 
 export type PolicyChangeFragment = { dryRun: boolean, version: number, changes: Array<{ policyID: string, kind: KeyPolicyChangeKind, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> }>, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> };
 
@@ -1916,6 +1916,7 @@ export const EntryFragmentDoc = new TypedDocumentString(`
   actor {
     credentialID
     label
+    client
     assertedName
   }
   reason
@@ -2990,6 +2991,7 @@ fragment Entry on KeyHistoryEntry {
   actor {
     credentialID
     label
+    client
     assertedName
   }
   reason
@@ -3076,7 +3078,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:d6fdd84359068f404b9868e92bd46cd4623c04b1a8ca8f38ce9a781880cd07d7"}) as unknown as TypedDocumentString<OrgKeyQuery, OrgKeyQueryVariables>;
+}`, {"hash":"sha256:c8788d8b378a79515f6c181e5e2b1a7f89f4bcf17164aaa4b1c86ba74633319c"}) as unknown as TypedDocumentString<OrgKeyQuery, OrgKeyQueryVariables>;
 export const OrgKeyDetailsDocument = new TypedDocumentString(`
     query OrgKeyDetails($by: OrgKeyByInput!, $last: Int, $before: String) {
   orgKey(by: $by, includeDeleted: true) {
@@ -3149,6 +3151,7 @@ fragment Entry on KeyHistoryEntry {
   actor {
     credentialID
     label
+    client
     assertedName
   }
   reason
@@ -3294,7 +3297,7 @@ fragment EffectiveLimits on KeyEffectiveLimits {
     field
     policyID
   }
-}`, {"hash":"sha256:ad7b20146dd320fd0a1a20056071fe9c607359841c8cab11513f7e1735ed5b2f"}) as unknown as TypedDocumentString<OrgKeyDetailsQuery, OrgKeyDetailsQueryVariables>;
+}`, {"hash":"sha256:59c0cc6e2b7b11212e3c45219d73a65886e6eae6521284a20b6f11e4659fde62"}) as unknown as TypedDocumentString<OrgKeyDetailsQuery, OrgKeyDetailsQueryVariables>;
 export const OrgKeyUsageDocument = new TypedDocumentString(`
     query OrgKeyUsage($by: OrgKeyByInput!) {
   orgKey(by: $by, includeDeleted: true) {
@@ -3612,6 +3615,7 @@ fragment Entry on KeyHistoryEntry {
   actor {
     credentialID
     label
+    client
     assertedName
   }
   reason
@@ -3638,7 +3642,7 @@ fragment Place on PageInfo {
   hasPreviousPage
   startCursor
   endCursor
-}`, {"hash":"sha256:adb416deae4f3040d49a9b79c69f9c7bc2834f9fd42afd06a3a04415d461d3c7"}) as unknown as TypedDocumentString<OrgKeyChangesQuery, OrgKeyChangesQueryVariables>;
+}`, {"hash":"sha256:ef594730d92a06df73970b2963ef642597d119a250e999c4d5a668fc02a94d26"}) as unknown as TypedDocumentString<OrgKeyChangesQuery, OrgKeyChangesQueryVariables>;
 export const NodeDocument = new TypedDocumentString(`
     query Node($id: ID!) {
   node(id: $id) {
@@ -4438,11 +4442,12 @@ export const ViewerDocument = new TypedDocumentString(`
     credentialID
     label
     kind
+    client
     scopes
     orgID
   }
 }
-    `, {"hash":"sha256:bec6188eac2ebcb96d160af42d01a083eaf37069fd8d53365f1a2fe92466da6c"}) as unknown as TypedDocumentString<ViewerQuery, ViewerQueryVariables>;
+    `, {"hash":"sha256:3825d5593d1e0b717b75aaf01a639a3e0c4c1810ee4d834d46aba86fac1a687f"}) as unknown as TypedDocumentString<ViewerQuery, ViewerQueryVariables>;
 export const OrganizationDocument = new TypedDocumentString(`
     query Organization($id: ID!) {
   organization(id: $id) {
@@ -4707,6 +4712,7 @@ export const PolicyDocument = new TypedDocumentString(`
     changedBy {
       credentialID
       label
+      client
       assertedName
     }
     name
@@ -4750,7 +4756,7 @@ export const PolicyDocument = new TypedDocumentString(`
     }
   }
 }
-    `, {"hash":"sha256:7649998331b6c2af0e1e3e80eccde00c22ff79b5bcf9aaffeacef6fe258e1a1e"}) as unknown as TypedDocumentString<PolicyQuery, PolicyQueryVariables>;
+    `, {"hash":"sha256:bc602881294776f20731e5933dcea02b3295a4497693be37c78766f4394cef3c"}) as unknown as TypedDocumentString<PolicyQuery, PolicyQueryVariables>;
 export const PolicyRowsDocument = new TypedDocumentString(`
     query PolicyRows($first: Int, $after: String, $last: Int, $before: String) {
   keyPolicies(first: $first, after: $after, last: $last, before: $before) {
@@ -5002,6 +5008,7 @@ export const PolicyHistoryDocument = new TypedDocumentString(`
         actor {
           credentialID
           label
+          client
           assertedName
         }
         changes {
@@ -5022,7 +5029,7 @@ export const PolicyHistoryDocument = new TypedDocumentString(`
   hasPreviousPage
   startCursor
   endCursor
-}`, {"hash":"sha256:38594453c5bf31c939a16eaac1578d3296840b7eba180715ee128743c943422c"}) as unknown as TypedDocumentString<PolicyHistoryQuery, PolicyHistoryQueryVariables>;
+}`, {"hash":"sha256:f0e4acc01ae20a9e8f037005095f0d0655c63c7396e007ebb74a9fecc7f78cb0"}) as unknown as TypedDocumentString<PolicyHistoryQuery, PolicyHistoryQueryVariables>;
 export const PutPoliciesDocument = new TypedDocumentString(`
     mutation PutPolicies($policies: [KeyPolicyInput!]!, $prune: Boolean, $dryRun: Boolean! = true, $expectedVersion: Int, $idempotencyKey: String) {
   putKeyPolicies(

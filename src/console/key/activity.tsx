@@ -12,7 +12,7 @@ import { useClient, useSession } from '../session.js';
 import { text } from '../strings.js';
 import { required } from '../results.js';
 import { useAction, useLoad } from '../use-load.js';
-import { entriesOf, whoOf } from './history-entries.js';
+import { entriesOf, identityOf, whoOf } from './history-entries.js';
 import { Notice, withNotices } from './notices.js';
 import { readKey, type KeyDetails, type SectionProps } from './read-key.js';
 import { keyText } from './strings.js';
@@ -79,11 +79,13 @@ interface EntryProps {
 /** One change in a feed: who did what, when, why, and the values before and after. */
 export function Entry({ entry, subject, children }: EntryProps) {
   const { version, operation, revertedTo, at, actor, reason, quotaUsedBeforeReset, changes } = entry;
+  const identity = identityOf(actor);
   const isFirst = operation === 'CREATE' || operation === 'IMPORT';
   return (
     <li data-version={version}>
       <div class="what">
-        <b>{whoOf(actor)}</b> {texts.operations[operation]}{' '}
+        <b>{whoOf(actor)}</b> {identity !== undefined && <small>({identity}) </small>}
+        {texts.operations[operation]}{' '}
         {subject ?? (operation === 'UPDATE' ? whatOf(changes) : texts.key)}
         {revertedTo !== null && ` ${texts.toVersion(revertedTo)}`}
       </div>

@@ -89,6 +89,7 @@ export const keyText = {
     unavailable: 'The history cannot be read at the moment.',
     by: (label: string, asserted: string | null) =>
       asserted === null || asserted === label ? label : `${asserted} (stated by ${label})`,
+    identity: (subject: string, client: string | null) => (client === null ? subject : `${subject}, by ${client}`),
     operations: {
       CANCEL_ROTATION: 'got its previous identifier back',
       CREATE: 'created',

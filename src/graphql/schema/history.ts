@@ -11,14 +11,20 @@ const OperationType = builder.enumType('KeyOperation', {
 
 /** Has no `id`, by which caches of clients would merge actors with different names. */
 export const KeyActor = builder.objectRef<Actor>('KeyActor').implement({
-  description: 'Who made a change: a credential, and the person that it names.',
+  description: 'Who made a change: a person who has signed on, or a credential and the person that it names.',
   fields: (t) => ({
     credentialID: t.exposeString('credentialID', {
-      description: 'Identifier of the credential that made the change; `cli` for the command line.',
+      description:
+        'Identifier of the credential that made the change; `oidc:` and the subject for a person who has signed on; `cli` for the command line.',
     }),
     label: t.exposeString('label', {
       description:
-        'Label of that credential at the time of the change; for the command line, the command, such as `keyfront keys put`.',
+        'Label of that credential at the time of the change, or the name of the person; for the command line, the command, such as `keyfront keys put`.',
+    }),
+    client: t.exposeString('client', {
+      nullable: true,
+      description:
+        'The application by which the person has signed on, as the issuer of the token names it. Null for a credential.',
     }),
     assertedName: t.exposeString('assertedName', {
       nullable: true,

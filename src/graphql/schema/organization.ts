@@ -1,5 +1,6 @@
 import type { QuotaSummary } from '../../keys/quota/quota-summary.js';
 import { canSee, hasScope, requireScope } from '../../keys/authorization.js';
+import { hasSignedOn } from '../../keys/actor.js';
 import { scopes, type Principal, type Scope } from '../../keys/key.js';
 import type { DefaultConnectionArguments } from '@pothos/plugin-relay';
 import type { NameQuery } from '../../keys/key-query.js';
@@ -134,11 +135,21 @@ const KeyScope = builder.enumType('KeyScope', {
 });
 
 const KeyViewer = builder.objectRef<Principal>('KeyViewer').implement({
-  description: 'The service credential of the request.',
+  description: 'The service credential of the request, or the person who has signed on.',
   fields: (t) => ({
-    credentialID: t.exposeString('credentialID', { description: 'Identifier of the credential. Not secret.' }),
-    label: t.exposeString('label', { description: 'What the credential was issued for.' }),
-    kind: t.string({ description: 'Kind of the credential: service.', resolve: () => 'service' }),
+    credentialID: t.exposeString('credentialID', {
+      description: 'Identifier of the credential, or `oidc:` and the subject of the token. Not secret.',
+    }),
+    label: t.exposeString('label', { description: 'What the credential was issued for, or the name of the person.' }),
+    kind: t.string({
+      description: 'Kind of the credential: `service`, or `token` for a token of single sign-on.',
+      resolve: (principal) => (hasSignedOn(principal) ? 'token' : 'service'),
+    }),
+    client: t.exposeString('client', {
+      nullable: true,
+      description:
+        'The application by which the person has signed on, as the issuer of the token names it. Null for a credential.',
+    }),
     scopes: t.field({
       type: [KeyScope],
       description: 'What the credential may do: every scope but ROUTER and DELIVER if it is not restricted.',

@@ -4,7 +4,6 @@ import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { Definition } from '../../keys/definition/normalize.js';
 import { definitionChanges } from '../../keys/key-diff.js';
 import type {
-  Actor,
   AppliedProposal,
   FieldChange,
   KeyIdentifiers,
@@ -14,6 +13,7 @@ import type {
 } from '../../keys/key.js';
 import type { KeyTransition } from '../../keys/ports.js';
 import type { QuotaChange } from '../../keys/quota/quota-change.js';
+import { actorFromText, actorToText } from './actor-text.js';
 import { dateOf, defineTable, millisecondsOf, namesOf, type Columns, type RowOf, type SignedRow } from './signed.js';
 
 const keyColumns = {
@@ -271,26 +271,6 @@ interface RevisionResult {
   readonly json: string;
 }
 
-/** Between the label of an actor and its asserted name, which contains no control character: ASCII's unit separator. */
-const beforeName = '\u001f';
-
-/**
- * The text that identifies an actor beside its credential: its label, and its asserted name if it has one. Signatures and
- * links cover the whole text.
- */
-function labelToText({ label, assertedName }: Actor): string {
-  if (assertedName !== undefined) return `${label}${beforeName}${assertedName}`;
-  // A label that contains the separator is followed by an empty name.
-  return label.includes(beforeName) ? `${label}${beforeName}` : label;
-}
-
-function labelFromText(text: string): Pick<Actor, 'label' | 'assertedName'> {
-  const end = text.lastIndexOf(beforeName);
-  if (end < 0) return { label: text };
-  const assertedName = text.slice(end + 1);
-  return { label: text.slice(0, end), ...(assertedName !== '' && { assertedName }) };
-}
-
 /** The text of an operation: its name, and for a revert the version, as in `revert 3`. Signatures and links cover it. */
 function operationToText({ operation, revertedTo }: KeyRevision): string {
   return revertedTo === undefined ? operation : `${operation} ${revertedTo}`;
@@ -315,7 +295,7 @@ export function revisionToRow(
     org_id: entry.orgID,
     operation: operationToText(entry),
     credential_id: entry.actor.credentialID,
-    credential_label: labelToText(entry.actor),
+    credential_label: actorToText(entry.actor),
     reason: entry.reason ?? null,
     request_id: entry.requestID,
     version: BigInt(entry.versionAfter),
@@ -353,7 +333,7 @@ export function revisionFromRow(row: RevisionRow & Pick<StoredRevisionRow, 'firs
     keyHash: row.key_hash,
     orgID: row.org_id,
     ...operationFromText(row.operation),
-    actor: { credentialID: row.credential_id, ...labelFromText(row.credential_label) },
+    actor: { credentialID: row.credential_id, ...actorFromText(row.credential_label) },
     ...(row.proposal !== null && { proposal: parseJSON(row.proposal) as unknown as AppliedProposal }),
     reason: row.reason ?? undefined,
     requestID: row.request_id,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { policyFromJSON } from '../../keys/access/policy-definition.js';
 import type { PolicyVersion } from '../../keys/access/policy-store.js';
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
+import { actorFromText, actorToText } from './actor-text.js';
 import { defineTable, type Columns, type RowOf } from './signed.js';
 
 const columns = {
@@ -31,7 +32,7 @@ export function policyFromRow(row: PolicyRow): PolicyVersion {
     at: new Date(Number(row.at)),
     actor: {
       credentialID: row.credential_id,
-      label: row.credential_label,
+      ...actorFromText(row.credential_label),
       ...(row.actor_name !== null && { assertedName: row.actor_name }),
     },
     policy: row.definition === null ? undefined : policyFromJSON(parseJSON(row.definition)),
@@ -46,7 +47,7 @@ export function policyToRow(id: bigint, { policyID, version, at, actor, policy }
     version: BigInt(version),
     at: BigInt(at.getTime()),
     credential_id: actor.credentialID,
-    credential_label: actor.label,
+    credential_label: actorToText({ label: actor.label, client: actor.client }),
     actor_name: actor.assertedName ?? null,
     definition: policy ? stringifyJSON(policy) : null,
   };

@@ -2,6 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { exportSPKI, base64url, exportJWK, SignJWT, type JWTPayload } from 'jose';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSigningKeys, KeysUnavailable } from '../../../src/credentials/oidc-keys.js';
+import { previewsOnly } from '../../../src/credentials/oidc-mapping.js';
 import { createOIDCVerifier } from '../../../src/credentials/oidc.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
@@ -16,7 +17,6 @@ beforeEach(async () => {
   t = await startWith({});
 });
 afterEach(async () => {
-  vi.useRealTimers();
   await t.close();
   await issuer.close();
 });
@@ -172,17 +172,17 @@ describe('a token of single sign-on', () => {
     expectRejection(await preview(unsigned({ alg: 'ES256', kid: 'first', crit: ['x'], x: 1 }, claims()) + '.x'));
   });
 
-  it('accepts up to 4096 characters', async () => {
+  it('accepts up to 12288 characters', async () => {
     const padded = async (length: number) => {
       for (let pad = 0; ; pad += 1) {
         const token = await issuer.sign(claims({ pad: 'x'.repeat(Math.floor((length * 3) / 4) - 330 + pad) }));
         if (token.length >= length) return token;
       }
     };
-    const largest = await padded(4094);
-    expect(largest.length).toBeLessThanOrEqual(4096);
+    const largest = await padded(12_286);
+    expect(largest.length).toBeLessThanOrEqual(12_288);
     expect((await preview(largest)).status).toBe(200);
-    const larger = await padded(4097);
+    const larger = await padded(12_289);
     expectRejection(await preview(larger));
     expect(await reasons()).toStrictEqual(['malformed']);
   });
@@ -288,7 +288,7 @@ describe('a token of single sign-on', () => {
 describe('the organization of a single sign-on token', () => {
   const orgs = async (claim: string) => {
     await t.close();
-    t = await startWith({ KEYFRONT_OIDC_ORG_CLAIM: claim });
+    t = await startWith({ KEYFRONT_OIDC_MAPPING: JSON.stringify({ rules: [{ scopes: [], orgClaim: claim }] }) });
   };
 
   it('is none when no claim is configured', async () => {
@@ -339,7 +339,7 @@ describe('the organization of a single sign-on token', () => {
 
 describe('the subject of a single sign-on token', () => {
   const identify = async (sub: string) => {
-    const settings = { issuer: issuer.url, audience: 'keyfront', jwksURL: undefined, orgClaim: undefined };
+    const settings = { issuer: issuer.url, audience: 'keyfront', jwksURL: undefined, mapping: previewsOnly };
     const verify = createOIDCVerifier(settings, () => t.clock.now, createLogger('silent'));
     return verify(await issuer.sign(claims({ sub })));
   };
@@ -348,7 +348,13 @@ describe('the subject of a single sign-on token', () => {
     ['an address', 'ada@example.org'],
     ['255 characters', `${'x'.repeat(253)}\u{1F600}`],
   ])('is the identity and the label of the principal, for %s', async (_, sub) => {
-    expect(await identify(sub)).toStrictEqual({ credentialID: `oidc:${sub}`, label: sub, orgID: undefined });
+    expect(await identify(sub)).toStrictEqual({
+      credentialID: `oidc:${sub}`,
+      label: sub,
+      client: undefined,
+      orgID: undefined,
+      scopes: [],
+    });
   });
 
   it.each([
@@ -388,7 +394,7 @@ describe('the keys of the single sign-on issuer', () => {
   it('are fetched again for an unknown key, but not for each invented key name', async () => {
     expect((await preview(await issuer.sign(claims()))).status).toBe(200);
     await issuer.addKey('second');
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 });
+    t.clock.now = new Date(t.clock.now.getTime() + 31_000);
     expect((await preview(await issuer.sign(claims(), 'second'))).status).toBe(200);
     expect(listed()).toBe(2);
     for (let count = 0; count < 20; count += 1) {
@@ -412,7 +418,6 @@ describe('the keys of the single sign-on issuer', () => {
     issuer.mood = mood;
     for (let hour = 0; hour < 5; hour += 1) {
       minutes(60);
-      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
       expect((await preview(await issuer.sign(claims()))).status).toBe(200);
     }
     await vi.waitFor(() => expect(t.logs()).toContain('the fetched keys stay in use'), { timeout: 100_000 });
@@ -424,7 +429,7 @@ describe('the keys of the single sign-on issuer', () => {
       expect((await preview(await issuer.sign(claims()))).status).toBe(200);
       await issuer.addKey('second');
       issuer.mood = mood;
-      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 });
+      t.clock.now = new Date(t.clock.now.getTime() + 31_000);
       expectUnavailable(await preview(await issuer.sign(claims(), 'second')));
       expect(await reasons()).toStrictEqual(['keys unavailable']);
     },
@@ -462,11 +467,15 @@ describe('the keys of the single sign-on issuer', () => {
   ])('are abandoned when the issuer %s', async (_what, mood, path) => {
     issuer.mood = mood;
     issuer.moodPath = path;
-    const settings = { issuer: issuer.url, audience: 'keyfront', orgClaim: undefined };
     for (const jwksURL of path === '/.well-known/openid-configuration'
       ? [undefined]
       : [undefined, `${issuer.url}/keys`]) {
-      const find = createSigningKeys({ ...settings, jwksURL }, () => t.clock.now, createLogger('silent'), limits);
+      const find = createSigningKeys(
+        { issuer: issuer.url, jwksURL },
+        () => t.clock.now,
+        createLogger('silent'),
+        limits,
+      );
       await expect(Promise.resolve(find({ alg: 'ES256' }, { payload: '', signature: '' }))).rejects.toThrow(
         KeysUnavailable,
       );
@@ -497,7 +506,7 @@ describe('the settings of single sign-on', () => {
 
   it.each<[Record<string, string>]>([
     [https],
-    [{ ...https, KEYFRONT_OIDC_JWKS_URL: 'https://sso.example/keys?v=1', KEYFRONT_OIDC_ORG_CLAIM: 'org' }],
+    [{ ...https, KEYFRONT_OIDC_JWKS_URL: 'https://sso.example/keys?v=1' }],
     [{ ...https, KEYFRONT_OIDC_ISSUER: 'http://localhost:8080' }],
     [{ ...https, KEYFRONT_OIDC_ISSUER: 'http://127.0.0.1:8080/' }],
     [{ ...https, KEYFRONT_OIDC_ISSUER: 'http://[::1]:8080' }],
@@ -507,7 +516,10 @@ describe('the settings of single sign-on', () => {
 
   it.each<[Record<string, string>, RegExp]>([
     [{ KEYFRONT_OIDC_AUDIENCE: 'x' }, /KEYFRONT_OIDC_AUDIENCE: single sign-on requires KEYFRONT_OIDC_ISSUER\./],
-    [{ KEYFRONT_OIDC_ORG_CLAIM: 'x' }, /KEYFRONT_OIDC_ORG_CLAIM: single sign-on requires KEYFRONT_OIDC_ISSUER\./],
+    [
+      { KEYFRONT_OIDC_MAPPING: '{"rules":[{"role":"viewer"}]}' },
+      /KEYFRONT_OIDC_MAPPING: single sign-on requires KEYFRONT_OIDC_ISSUER\./,
+    ],
     [{ KEYFRONT_OIDC_JWKS_URL: 'https://x' }, /KEYFRONT_OIDC_JWKS_URL: single sign-on requires KEYFRONT_OIDC_ISSUER/],
     [{ KEYFRONT_OIDC_ISSUER: 'https://sso.example' }, /KEYFRONT_OIDC_ISSUER requires KEYFRONT_OIDC_AUDIENCE\./],
     [{ ...https, KEYFRONT_OIDC_ISSUER: 'http://sso.example' }, /KEYFRONT_OIDC_ISSUER must be an https URL/],
@@ -523,7 +535,7 @@ describe('the settings of single sign-on', () => {
     [{ ...https, KEYFRONT_OIDC_JWKS_URL: 'http://sso.example/keys' }, /KEYFRONT_OIDC_JWKS_URL must be an https URL/],
     [{ ...https, KEYFRONT_OIDC_JWKS_URL: 'file:///etc/passwd' }, /KEYFRONT_OIDC_JWKS_URL must be an https URL/],
     [{ ...https, KEYFRONT_OIDC_AUDIENCE: ' ' }, /KEYFRONT_OIDC_AUDIENCE must not be empty\./],
-    [{ ...https, KEYFRONT_OIDC_ORG_CLAIM: '' }, /KEYFRONT_OIDC_ORG_CLAIM must name a claim\./],
+    [{ ...https, KEYFRONT_OIDC_ISSUER: 'https://a.example,https://b.example' }, /KEYFRONT_OIDC_ISSUER must be/],
     [
       { ...https, KEYFRONT_OIDC_ISUER: 'x' },
       /KEYFRONT_OIDC_ISUER is not a setting; did you mean KEYFRONT_OIDC_ISSUER\?/,
