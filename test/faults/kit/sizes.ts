@@ -11,6 +11,8 @@ const sizes = {
   /** Kills of a service that records notices, and of one that writes the use of keys, on each engine. */
   NOTICE_KILLS: { short: 2, full: 60 },
   USE_KILLS: { short: 1, full: 30 },
+  /** Kills of a service around the times and the approvals of proposals, on each engine. */
+  PROPOSAL_KILLS: { short: 2, full: 60 },
   /** Rotations in stages, each with two kills and restarts of services at every stage, on each engine. */
   STAGED_ROTATIONS: { short: 1, full: 20 },
   POWER_IMAGES: { short: 50, full: 10_000 },
