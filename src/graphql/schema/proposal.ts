@@ -184,7 +184,7 @@ builder.queryField('keyProposals', (t) =>
       resolve: async (caller, { states, orgID, keyHash, ...args }, { keys }) => {
         const { after } = forwardRange(args);
         return readConnectionPage<KnownProposal>(args, async ({ limit }) => {
-          const found = await keys.proposals(caller, {
+          const { items: found, isCut } = await keys.proposals(caller, {
             states: states ?? undefined,
             orgID: orgID ?? undefined,
             keyHash: keyHash ?? undefined,
@@ -192,10 +192,9 @@ builder.queryField('keyProposals', (t) =>
             limit,
           });
           const items = found.map((node) => {
-            const { id = '', proposedAt = new Date(0) } = node;
-            return { cursor: nameCursors.encode(positionOf({ id, proposedAt })), node };
+            return { cursor: nameCursors.encode(positionOf(node)), node };
           });
-          return { items };
+          return { items, ...(isCut && { flags: () => ({ hasNextPage: true }) }) };
         });
       },
     },

@@ -17,6 +17,14 @@ export interface ProposalQuery {
   readonly limit: number;
 }
 
+/** A page of proposals. */
+export interface ProposalPage {
+  /** One that fails its integrity check is an error in its place. */
+  readonly items: readonly (KnownProposal | (Error & ProposalPosition))[];
+  /** Whether more proposals follow, although there are fewer than the limit. */
+  readonly isCut: boolean;
+}
+
 /** The place of a proposal in lists. */
 export type ProposalPosition = Pick<Proposal, 'id' | 'proposedAt'>;
 
@@ -58,8 +66,8 @@ export interface ProposalStore {
    * @throws {AppError} INTERNAL when a row of it fails its integrity check.
    */
   find(id: string, orgID?: string): Promise<KnownProposal | undefined>;
-  /** Returns a page of proposals. One that fails its integrity check is an error in its place. */
-  list(query: ProposalQuery): Promise<(KnownProposal | (Error & Partial<ProposalPosition>))[]>;
+  /** Returns a page of proposals. At most 4 MiB of them are read, and at least one. */
+  list(query: ProposalQuery): Promise<ProposalPage>;
   /** Returns the sealed request; undefined if it was removed. */
   sealedOf(id: string): Promise<Uint8Array | undefined>;
   /** Records a step. Returns false, and records nothing, if the proposal has ended, or was approved before. */

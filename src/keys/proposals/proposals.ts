@@ -6,7 +6,7 @@ import type { CallContext, Ports } from '../ports.js';
 import type { KeyReference } from '../queries/read-keys.js';
 import { approveProposal, rejectProposal, withdrawProposal, type DecisionRequest } from './decide.js';
 import { stateOfProposal, type KnownProposal } from './proposal.js';
-import type { ProposalQuery } from './proposal-store.js';
+import type { ProposalPage, ProposalQuery } from './proposal-store.js';
 import { proposeChange, type ProposeRequest } from './propose.js';
 import { dryRunChange } from './proposed-change.js';
 
@@ -63,11 +63,11 @@ export function createProposals(ports: Ports, nameOf: (reference: KeyReference) 
     /** See `withdrawProposal` of decide.ts. */
     withdrawKeyProposal: decision('withdrawKeyProposal', withdrawProposal),
     proposal,
-    /** Returns a page of the proposals that the caller can see, the newest first. Damaged ones are errors in their places. */
-    async proposals(caller: CallContext, query: ProposalQuery) {
+    /** Returns a page of the proposals that the caller can see, the newest first. */
+    async proposals(caller: CallContext, query: ProposalQuery): Promise<ProposalPage> {
       requireScope(caller, 'read');
       const { orgID = caller.orgID } = query;
-      return isForeign(caller, orgID) ? [] : proposals.list({ ...query, orgID });
+      return isForeign(caller, orgID) ? { items: [], isCut: false } : proposals.list({ ...query, orgID });
     },
     stateOfProposal,
     /**
@@ -83,6 +83,7 @@ export function createProposals(ports: Ports, nameOf: (reference: KeyReference) 
       requireScope(caller, 'read');
       const sealed = await proposals.sealedOf(id);
       if (!sealed) return undefined;
+      await ports.nextSlice();
       const request = ports.proposalRequests.open(sealed, id);
       return dryRunChange(ports, { ...caller, ...proposedBy, orgID }, keyHash, request, {});
     },

@@ -12,6 +12,7 @@ import {
   type ProposalStepRow,
 } from '../records/proposal.js';
 import { createSignedTable, millisecondsOf, type SignedRow } from '../records/signed.js';
+import { mapInSlices, type TimeSlices } from '../time-slices.js';
 import { isBindableText, type Dialect } from './dialect.js';
 import { insertReceipt, receiptValues } from './keys/receipts.js';
 import { createNoticeRows } from './keys/notices.js';
@@ -22,6 +23,8 @@ import { insertInto, prepared, query, valuesOf, type SqlSession, type Value, typ
 const proposalColumns = proposalTable.columnNames;
 
 const sealedPage = 20;
+
+const maxPageBytes = 4 * 1024 * 1024;
 
 const statements = ({ inList, forUpdate, rowID }: Dialect) => {
   const columns = proposalColumns.map((name) => `p.${name}`).join(', ');
@@ -56,7 +59,12 @@ type Row = SignedRow<ProposalRow>;
 type StepRow = SignedRow<ProposalStepRow>;
 
 /** The proposals in the database of the keys. `onChange` is called after notices were added. */
-export function createProposalStore(session: SqlSession, signer: RowSigner, onChange: () => void): ProposalStore {
+export function createProposalStore(
+  session: SqlSession,
+  signer: RowSigner,
+  slices: TimeSlices,
+  onChange: () => void,
+): ProposalStore {
   const { dialect, all, run, transaction } = session;
   const sql = statements(dialect);
   const table = createSignedTable(signer, proposalTable);
@@ -109,20 +117,26 @@ export function createProposalStore(session: SqlSession, signer: RowSigner, onCh
         ...(after ? [sql.before(parameter(BigInt(after.proposedAt.getTime())), parameter(after.id))] : []),
       ];
       const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
-      const rows = await all<Row>(
+      const order = 'ORDER BY p.at DESC, p.id DESC';
+      const found = await all<Row & { readonly is_cut: bigint }>(
         prepared(
-          `SELECT ${sql.columns} FROM proposals p ${where} ORDER BY p.at DESC, p.id DESC LIMIT ${parameter(BigInt(limit))}`,
+          `SELECT ${sql.columns}, CAST(CASE WHEN p.place < p.found THEN 1 ELSE 0 END AS bigint) AS is_cut FROM (
+             SELECT p.*, sum(octet_length(p.content)) OVER (${order}) AS bytes, row_number() OVER (${order}) AS place,
+               count(*) OVER () AS found
+             FROM (SELECT * FROM proposals p ${where} ${order} LIMIT ${parameter(BigInt(limit))}) AS p
+           ) AS p WHERE p.bytes <= ${maxPageBytes} OR p.place = 1 ${order}`,
         ),
         values,
       );
-      const stepsOfRow = await stepsOf(rows);
-      return rows.map((row) => {
+      const stepsOfRow = await stepsOf(found);
+      const items = await mapInSlices(slices, found, (row) => {
         try {
           return verified(row, stepsOfRow(row));
         } catch (error) {
           return Object.assign(asError(error), { id: row.id, proposedAt: new Date(Number(row.at)) });
         }
       });
+      return { items, isCut: found.at(-1)?.is_cut === 1n };
     },
     sealedOf: async (id) => (await all<{ sealed: Uint8Array | null }>(sql.sealed, [id]))[0]?.sealed ?? undefined,
     async record({ step, due, sealed, notice }) {

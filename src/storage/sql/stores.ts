@@ -45,7 +45,7 @@ export function createSqlStores({ notifier, credentialCache, ...deps }: SqlStore
     webhooks: createWebhookStore(session, signer),
     policies: createPolicyStore(session, signer, slices),
     uses: createUses(session, deps.wideReader),
-    proposals: createProposalStore(session, signer, notifier.hint),
+    proposals: createProposalStore(session, signer, slices, notifier.hint),
     signatures: createSignatures(session, signer),
     checkpoints: createCheckpoints(session, signer),
     receiptCounts: createReceiptCounts(session, signer),

@@ -3,7 +3,7 @@ import { applyDueProposals } from '../../../src/keys/proposals/decide.js';
 import type { Scope } from '../../../src/keys/key.js';
 import { messageOf } from '../../../src/webhooks/event.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
-import { describeConfigurations, makeOwnPlace, type EnginePlace } from '../../support/engines.js';
+import { describeEngines, makeOwnPlace, type EnginePlace } from '../../support/engines.js';
 import { hashOf } from '../../support/factories.js';
 import { allEvents } from '../../support/feed.js';
 import { codeOf, dataOf, issuesOf } from '../../support/responses.js';
@@ -64,7 +64,7 @@ const pass = (ms: number) => {
 };
 const inOneHour = () => `applyAt: "${new Date(t.clock.now.getTime() + hour).toISOString()}"`;
 
-describeConfigurations('proposals', (engine) => {
+describeEngines('proposals', (engine) => {
   let ann: Headers;
   let bob: Headers;
   let editor: Headers;
