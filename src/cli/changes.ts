@@ -229,6 +229,8 @@ export function historyEntryToJSON(entry: KeyHistoryEntry): object {
     operation: entry.operation,
     ...(entry.revertedTo !== undefined && { reverted_to: entry.revertedTo }),
     actor: actorToJSON(entry.actor),
+    ...(entry.proposalID !== undefined && { proposal_id: entry.proposalID }),
+    ...(entry.approvedBy && { approved_by: actorToJSON(entry.approvedBy) }),
     ...(entry.reason !== undefined && { reason: entry.reason }),
     ...(entry.requestID !== undefined && { request_id: entry.requestID }),
     ...(entry.quotaUsedBeforeReset !== undefined && { quota_used_before_reset: entry.quotaUsedBeforeReset }),
@@ -243,13 +245,14 @@ export function noticeToJSON(notice: FollowedNotice): object {
 
 /** Formats a notice as one line. */
 export function formatNotice({ paint }: OutputFormat, notice: FollowedNotice): string {
-  const { kind, at, version, expires, daysBefore, threshold, quotaUsed, quotaMax, quotaRenewsAt } = notice;
+  const { kind, at, version, expires, daysBefore, threshold, quotaUsed, quotaMax, quotaRenewsAt, proposalID } = notice;
   const facts = [
     expires !== undefined && `expires ${formatUnixTime(expires)}`,
     daysBefore !== undefined && `${daysBefore} days before`,
     threshold !== undefined && `${threshold} %`,
     quotaUsed !== undefined && quotaMax !== undefined && `${quotaUsed} of ${quotaMax} used`,
     quotaRenewsAt !== undefined && `renews ${formatUnixTime(quotaRenewsAt)}`,
+    proposalID !== undefined && printable(proposalID),
   ].filter((fact) => fact !== false);
   const heading = `${paint.bold(`version ${version}`)}  ${printable(at)}  ${paint.yellow(noticeTypes[kind])}`;
   return `${heading}${facts.length > 0 ? `  ${facts.join(', ')}` : ''}\n`;
@@ -262,9 +265,10 @@ export function formatHistoryEntry(format: OutputFormat, entry: KeyHistoryEntry)
   const done = revertedTo === undefined ? operation : `${operation} to version ${revertedTo}`;
   const heading = `${paint.bold(`version ${version}`)}  ${printable(at)}  ${printable(done)}`;
   const reason = entry.reason === undefined ? '' : `: ${printable(entry.reason)}`;
+  const approved = entry.approvedBy ? `, approved by ${formatActor(entry.approvedBy)}` : '';
   const reset =
     quotaUsedBeforeReset === undefined
       ? ''
       : `  ${paint.yellow('~')} live quota reset, ${quotaUsedBeforeReset.toLocaleString('en')} used before\n`;
-  return `${heading}  ${paint.dim(`by ${formatActor(actor)}${reason}`)}\n${reset}${formatChanges(format, changes)}`;
+  return `${heading}  ${paint.dim(`by ${formatActor(actor)}${approved}${reason}`)}\n${reset}${formatChanges(format, changes)}`;
 }

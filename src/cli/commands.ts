@@ -35,6 +35,13 @@ import {
   removePolicyCommand,
 } from './policies.js';
 import {
+  approveProposalCommand,
+  listProposalsCommand,
+  rejectProposalCommand,
+  showProposalCommand,
+  withdrawProposalCommand,
+} from './proposals.js';
+import {
   addKeyCommand,
   promoteKeyCommand,
   secretsStatusCommand,
@@ -98,6 +105,11 @@ export const commands: readonly CLICommand[] = [
   diffPoliciesCommand,
   policyHistoryCommand,
   removePolicyCommand,
+  listProposalsCommand,
+  showProposalCommand,
+  approveProposalCommand,
+  rejectProposalCommand,
+  withdrawProposalCommand,
   backupCommand,
   restoreCommand,
   migrateStoreCommand,

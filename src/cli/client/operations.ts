@@ -123,6 +123,8 @@ export interface KeyHistoryEntry {
   readonly operation: string;
   readonly revertedTo: number | undefined;
   readonly actor: Actor;
+  readonly proposalID: string | undefined;
+  readonly approvedBy: Actor | undefined;
   readonly reason: string | undefined;
   readonly requestID: string | undefined;
   readonly quotaUsedBeforeReset: bigint | undefined;
@@ -231,9 +233,9 @@ const figures = '{ max used remaining renewsAt }';
 const effect = `${changed} quotaEffect { before ${figures} after ${figures} } warnings { path code message }`;
 const result = `orgKey { keyHash } version ${effect}`;
 const entry =
-  '{ version at operation revertedTo actor { credentialID label client assertedName } reason requestID quotaUsedBeforeReset changes { path kind before after } }';
+  '{ version at operation revertedTo actor { credentialID label client assertedName } proposalID approvedBy { credentialID label client assertedName } reason requestID quotaUsedBeforeReset changes { path kind before after } }';
 
-const notice = 'eventID kind at version expiresAt daysBefore threshold quotaUsed quotaMax quotaRenewsAt';
+const notice = 'eventID kind at version expiresAt daysBefore threshold quotaUsed quotaMax quotaRenewsAt proposalID';
 const usage = '{ from to allowed denied days { day allowed denied } }';
 
 /** The GraphQL documents. The identifier of a key is in the body of the request, which proxies do not log. */
@@ -563,6 +565,8 @@ function toHistoryEntry({
     at: at.toISOString(),
     operation: made,
     revertedTo: rest.revertedTo,
+    proposalID: rest.proposal?.id,
+    approvedBy: rest.proposal?.approvedBy,
     actor,
     reason: rest.reason,
     requestID: requestID || undefined,
@@ -635,6 +639,8 @@ const HistoryEntry = z.object({
   at: z.string(),
   operation: z.string().toLowerCase(),
   revertedTo: nullable(z.number()),
+  proposalID: nullable(z.string()),
+  approvedBy: nullable(ActorResponse),
   actor: ActorResponse,
   reason: nullable(z.string()),
   requestID: nullable(z.string()),
@@ -659,6 +665,7 @@ const Notice = z
     quotaUsed: nullable(Int64),
     quotaMax: nullable(Int64),
     quotaRenewsAt: nullable(DateTime),
+    proposalID: nullable(z.string()),
   })
   .transform(({ eventID: id, expiresAt: expires, ...rest }) => ({ id, expires, ...rest }));
 const FollowResponse = z.object({

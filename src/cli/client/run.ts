@@ -21,6 +21,7 @@ import {
   type UpdateOptions,
 } from './operations.js';
 import { bindPolicies, type PolicyClient } from './policy-operations.js';
+import { bindProposals, type ProposalClient } from './proposal-operations.js';
 
 /** The option `--url`. */
 export const serviceURLOption: Option = {
@@ -83,6 +84,7 @@ export const changeExitCodes: Readonly<Record<number, string>> = {
 interface KeysCommandContext {
   readonly keys: KeyClient;
   readonly policies: PolicyClient;
+  readonly proposals: ProposalClient;
   readonly format: OutputFormat;
 }
 
@@ -144,7 +146,8 @@ export async function runKeysCommand(
   const url = serviceURLFrom(io, options);
   const runWith = async (place: ClientPlace) => {
     try {
-      return await work({ keys: bindOperations(place), policies: bindPolicies(place), format });
+      const proposals = bindProposals(place);
+      return await work({ keys: bindOperations(place), policies: bindPolicies(place), proposals, format });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       printError(io, format, error);

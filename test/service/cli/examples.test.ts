@@ -6,6 +6,7 @@ import type { Scope } from '../../../src/keys/key.js';
 import { jsonLines, makeCommandLine, makeOwnCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
 import { makeOwnPlace, postgres } from '../../support/engines.js';
 import { hashOf } from '../../support/factories.js';
+import { proposeIn } from '../../support/proposals.js';
 import { startOwnReceiver } from '../../support/receiver.js';
 import { tamper } from '../../support/tamper.js';
 
@@ -55,6 +56,12 @@ const credential = async () => ({
   cred_2e1c90b7d64f8a13: idOf(await prepare('credentials', 'issue', '--kind', 'service', '--label', 'old', '--json')),
 });
 const importPolicies = async () => ({ done: await prepare('policies', 'import', join(folder, 'policies.jsonl')) });
+const proposal = async () => ({
+  prop_0123456789abcdef0123456789abcdef: await proposeIn(c.folder, 'Proposed', { credentialID: 'cred_1' }),
+});
+const ownProposal = async () => ({
+  prop_0123456789abcdef0123456789abcdef: await proposeIn(c.folder, 'Proposed', { credentialID: 'cli' }),
+});
 const deadLetterCode = { prepare: webhook, code: 1 };
 
 interface Preparation {
@@ -95,6 +102,10 @@ const preparations: Readonly<Record<string, Preparation>> = {
   'policies diff': { code: 1 },
   'policies history': { prepare: importPolicies },
   'policies remove': { prepare: importPolicies },
+  'proposals show': { prepare: proposal },
+  'proposals approve': { prepare: proposal },
+  'proposals reject': { prepare: proposal },
+  'proposals withdraw': { prepare: ownProposal },
   'check --against': {
     prepare: async () => ({ written: await c.file('head.jsonl', await prepare('head', '--json')) }),
   },
