@@ -1,4 +1,5 @@
 import { createAuthenticator } from './credentials/authenticate.js';
+import { createSignOn } from './credentials/sign-on.js';
 import { createAuditLog } from './telemetry/audit-log.js';
 import { startScheduledJobs } from './storage/scheduled-jobs.js';
 import type { Config, ConfigSecrets } from './config/config.js';
@@ -9,6 +10,7 @@ import { consoleAssets, consoleDocuments } from './http/console-assets.js';
 import { createHealth } from './http/health.js';
 import { createRequestHandler, type RequestHandler } from './http/request-handler.js';
 import { createResponder } from './http/respond.js';
+import { signOnAssets } from './http/sign-on/assets.js';
 import { assetRoutes } from './http/static-asset.js';
 import {
   openServices,
@@ -97,6 +99,7 @@ export async function createApp(
   const keys = withGatewayMetrics(service, telemetry);
   const authenticator = createAuthenticator({ store: credentials, oidc, now, log, meter });
   const { authenticate, revalidate } = authenticator;
+  const signOn = oidc?.browserClient && createSignOn(oidc, oidc.browserClient, now, log);
   const { checkpointEveryMs } = overrides;
   const jobOptions = {
     restoreWindowMs,
@@ -121,6 +124,7 @@ export async function createApp(
     nextStage,
     introspection,
     graphiql,
+    signOn,
     trustedDocuments: { documents, only: config.onlyTrustedDocuments },
     maximum: config.graphqlLimits,
     maxSubscriptions: { ofCredential: maxSubscriptions },
@@ -138,7 +142,8 @@ export async function createApp(
       ...createRESTRoutes({ keys, audit, nextStage }),
       ...createAuthzRoutes({ keys, now }),
       ...documentRoutes({ isOpen: introspection === 'open', hasPage: graphiql }),
-      ...(config.console ? assetRoutes(consoleAssets(oidc?.issuer)) : []),
+      ...(signOn ? assetRoutes(signOnAssets()) : []),
+      ...(config.console ? assetRoutes(consoleAssets(oidc?.issuer, signOn)) : []),
     ],
   });
   const { handle, fetch, run, finish } = createRequestHandler({

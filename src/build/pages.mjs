@@ -7,6 +7,7 @@ import { build } from 'esbuild';
 const source = join(import.meta.dirname, '..');
 const graphiql = join(source, 'graphql/graphiql/browser');
 const docs = join(source, 'rest/docs-page/browser');
+const signOn = join(source, 'http/sign-on/browser');
 const consolePage = join(source, 'console');
 const clientDocuments = join(source, 'client/generated/persisted-documents.json');
 const packages = join(source, '../node_modules');
@@ -34,6 +35,15 @@ export async function bundlePages(/** @type {string} */ into) {
     ],
     ...options,
   });
+  const signOnBuild = await build({
+    entryPoints: [
+      { in: join(signOn, 'sign-on.ts'), out: 'graphiql/sign-on' },
+      { in: join(signOn, 'page.ts'), out: 'sign-on/page' },
+    ],
+    ...options,
+    // GraphiQL loads it only if sign-on is configured.
+    format: 'esm',
+  });
   const consoleBuild = await build({
     entryPoints: [
       { in: join(consolePage, 'main.tsx'), out: 'console/page' },
@@ -59,6 +69,7 @@ export async function bundlePages(/** @type {string} */ into) {
     [join(docs, 'page.html'), join(into, 'docs/page.html')],
     [join(consolePage, 'page.html'), join(into, 'console/page.html')],
     [join(graphiql, 'icon.svg'), join(into, 'console/icon.svg')],
+    [join(signOn, 'page.html'), join(into, 'sign-on/page.html')],
     [clientDocuments, join(into, 'console/documents.json')],
     ...swaggerFiles.map((name) => [join(swaggerUI, name), join(into, 'docs', name)]),
   ];
@@ -72,7 +83,11 @@ export async function bundlePages(/** @type {string} */ into) {
   };
   for (const [name, text] of Object.entries(graphiqlFiles)) await writeFile(join(into, 'graphiql', name), text);
   const copied = [join(packages, '@graphql-yoga/render-graphiql/package.json'), join(swaggerUI, 'package.json')];
-  return [...Object.keys(pages.metafile.inputs), ...Object.keys(consoleBuild.metafile.inputs), ...copied];
+  return [
+    ...[pages, signOnBuild].flatMap(({ metafile }) => Object.keys(metafile.inputs)),
+    ...Object.keys(consoleBuild.metafile.inputs),
+    ...copied,
+  ];
 }
 
 const [, script, into] = process.argv;

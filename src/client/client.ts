@@ -18,7 +18,7 @@ export interface ClientOptions<Tree = never> {
   readonly url: string;
   /** For previews: a management credential, or a token of single sign-on. A function is called before each request. */
   readonly management?: Credential | undefined;
-  /** For the keys of organizations: a service credential. */
+  /** For the keys of organizations: a service credential, or a token of single sign-on. */
   readonly service?: Credential | undefined;
   /** Whether to send the id of each document in place of its text, for services that execute trusted documents only. */
   readonly trustedDocuments?: boolean | undefined;

@@ -43,7 +43,7 @@ export function readConfig(environment: Environment): { config: Config; secrets:
 
 function configFrom(data: z.output<ReturnType<typeof settingsFor>>, production: boolean) {
   const { KEYFRONT_TLS_CERT: certFile, KEYFRONT_TLS_KEY: keyFile } = data;
-  const { KEYFRONT_OIDC_ISSUER: issuer, KEYFRONT_OIDC_AUDIENCE: audience } = data;
+  const { KEYFRONT_OIDC_ISSUER: issuer, KEYFRONT_OIDC_AUDIENCE: audience, KEYFRONT_OIDC_CLIENT_ID: clientID } = data;
   const { KEYFRONT_METRICS_HOST: metricsHost, KEYFRONT_METRICS_PORT: metricsPort } = data;
   return {
     host: data.HOST,
@@ -80,6 +80,10 @@ function configFrom(data: z.output<ReturnType<typeof settingsFor>>, production: 
             audience,
             jwksURL: data.KEYFRONT_OIDC_JWKS_URL,
             mapping: data.KEYFRONT_OIDC_MAPPING ?? previewsOnly,
+            browserClient:
+              clientID === undefined
+                ? undefined
+                : { clientID, parameters: data.KEYFRONT_OIDC_SIGN_ON_PARAMETERS ?? {} },
           }
         : undefined,
     clientNames: data.KEYFRONT_CLIENT_NAMES ?? [],

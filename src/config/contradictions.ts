@@ -29,6 +29,8 @@ export function contradictionsIn(env: Environment): string[] {
       oidc.length > 0 && !has('KEYFRONT_OIDC_ISSUER'),
     'KEYFRONT_OIDC_ISSUER requires KEYFRONT_OIDC_AUDIENCE.':
       has('KEYFRONT_OIDC_ISSUER') && !has('KEYFRONT_OIDC_AUDIENCE'),
+    'KEYFRONT_OIDC_SIGN_ON_PARAMETERS requires KEYFRONT_OIDC_CLIENT_ID.':
+      has('KEYFRONT_OIDC_SIGN_ON_PARAMETERS') && !has('KEYFRONT_OIDC_CLIENT_ID'),
     'KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY belong together; one of them is missing.':
       has('KEYFRONT_TLS_CERT') !== has('KEYFRONT_TLS_KEY'),
   };

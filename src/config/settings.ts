@@ -43,6 +43,30 @@ const mapping = z.string().transform((text, context) => {
     `is not valid at ${first === undefined ? '' : z.core.toDotPath(first.path) || 'its top'}: ${first?.message}.`,
   );
 });
+/** Parameters of an authorization request that the page sets itself, with the values of each sign-on. */
+const ownParameters = [
+  'client_id',
+  'response_type',
+  'response_mode',
+  'redirect_uri',
+  'state',
+  'nonce',
+  'code_challenge',
+  'code_challenge_method',
+];
+const signOnParameters = z
+  .string()
+  .transform((text) => Object.fromEntries(new URLSearchParams(text)))
+  .refine(
+    (found) => Object.entries(found).every(([name, value]) => /^[\w.-]+$/.test(name) && value !== ''),
+    'must be a query string, such as scope=openid%20profile&audience=https://keyfront.example.com.',
+  )
+  .refine(
+    (found) => Object.keys(found).every((name) => !ownParameters.includes(name)),
+    `must not contain ${ownParameters.join(', ')}, which the page sets.`,
+  )
+  .refine(({ scope = 'openid' }) => scope.split(' ').includes('openid'), 'must have openid among the words of scope.');
+
 const trustedURLError = 'must be an https URL, or an http URL of a loopback address';
 const postgresURL = matching(isPostgresURL, 'must be a URL of the form postgres://user:PASS@host:5432/database.');
 const redisURL = matching(
@@ -211,6 +235,16 @@ export const settingsFor = (production: boolean) =>
       .optional()
       .describe(
         'What the claims of its tokens permit, as JSON: the rules of docs/single-sign-on.md. Default: each token may preview, and nothing else.',
+      ),
+    KEYFRONT_OIDC_CLIENT_ID: nonEmpty('must not be empty.')
+      .optional()
+      .describe(
+        'Public client by which people sign on in the console and in GraphiQL. It returns them to /sign-on of the service. Default: none, and tokens can only be pasted.',
+      ),
+    KEYFRONT_OIDC_SIGN_ON_PARAMETERS: signOnParameters
+      .optional()
+      .describe(
+        'Further parameters of that sign-on, as a query string: scope (default: openid profile), audience, resource. For example scope=openid%20profile&audience=https://keyfront.example.com.',
       ),
     KEYFRONT_WEBHOOKS_TO: oneOf(addressKinds)
       .prefault(production ? 'public' : 'loopback')

@@ -1,14 +1,16 @@
 import { createContext, type ComponentChildren } from 'preact';
-import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
+import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import {
   createClient,
   KeyfrontError,
   PreviewKeyDocument,
   ViewerDocument,
   type Client,
+  type Credential,
   type KeyScope,
   type ViewerQuery,
 } from '../client/client.js';
+import type { SignedOn } from '../http/sign-on/browser/sign-on.js';
 import { createConnection, type Connection, type ConnectionState } from './connection.js';
 
 /** The kind of a credential. */
@@ -28,6 +30,13 @@ export interface ConsoleSession {
   readonly can: (scope: KeyScope) => boolean;
   /** @throws {KeyfrontError} UNAUTHENTICATED if the service does not accept the credential */
   readonly signIn: (kind: Kind, secret: string) => Promise<void>;
+  /**
+   * Uses the token of a person for everything that it permits.
+   *
+   * @param kind - what the view needs
+   * @throws {KeyfrontError} UNAUTHENTICATED if the token does not permit that
+   */
+  readonly signOn: (kind: Kind, person: SignedOn) => Promise<void>;
   readonly signOut: () => void;
   readonly connection: Connection;
 }
@@ -40,28 +49,46 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
   const [viewer, setViewer] = useState<Viewer>();
   const [rejected, setRejected] = useState<ReadonlySet<Client | undefined>>(new Set());
   const [connection] = useState(createConnection);
-  const session = useMemo<ConsoleSession>(
-    () => ({
+  const person = useRef<SignedOn | undefined>(undefined);
+  const session = useMemo<ConsoleSession>(() => {
+    const reject = (client: Client) => setRejected((all) => new Set([...all, client]));
+    return {
       clients,
       viewer,
       connection,
       isRejected: (kind) => rejected.has(clients[kind]),
       can: (scope) => viewer?.scopes.includes(scope) === true,
       signIn: async (kind, secret) => {
-        const client = connect(connection, kind, secret, () => setRejected((all) => new Set([...all, client])));
+        const client = connect(connection, kind, secret, reject);
         if (kind === 'service') {
           const { data } = await client.send(ViewerDocument, {});
           setViewer(data.viewer ?? undefined);
         } else await client.send(PreviewKeyDocument, { input: {} });
         setClients((others) => ({ ...others, [kind]: client }));
       },
+      signOn: async (kind, signedOn) => {
+        const [service, management] = (['service', 'management'] as const).map((one) =>
+          connect(connection, one, signedOn.token, reject, signedOn.renew),
+        );
+        const found = await service?.send(ViewerDocument, {}).catch((error: unknown) => {
+          // It may permit previews alone.
+          if (kind === 'service') throw error;
+          return undefined;
+        });
+        if (!found) await management?.send(PreviewKeyDocument, { input: {} });
+        void person.current?.signOut();
+        person.current = signedOn;
+        setViewer(found?.data.viewer ?? undefined);
+        setClients({ ...(management && { management }), ...(found && service && { service }) });
+      },
       signOut: () => {
+        void person.current?.signOut();
+        person.current = undefined;
         setClients({});
         setViewer(undefined);
       },
-    }),
-    [clients, viewer, rejected],
-  );
+    };
+  }, [clients, viewer, rejected]);
   return <SessionContext.Provider value={session}>{children}</SessionContext.Provider>;
 }
 
@@ -91,29 +118,57 @@ export function useConnection(): ConnectionState {
   return state;
 }
 
-/** Creates a client that reports when the service rejects its credential, such as after a revocation. */
-function connect(connection: Connection, kind: Kind, secret: string, onRejected: () => void): Client {
+/**
+ * Creates a client that reports when the service rejects its credential, such as after a revocation. A token that can be renewed
+ * is, and the request is sent again.
+ */
+function connect(
+  connection: Connection,
+  kind: Kind,
+  secret: Credential,
+  onRejected: (client: Client) => void,
+  renew: () => Promise<boolean> = () => Promise.resolve(false),
+): Client {
   const client = createClient({
     url: location.origin,
     [kind]: secret,
     trustedDocuments: true,
     fetch: connection.fetch,
   });
+  const isRejection = (error: unknown) => error instanceof KeyfrontError && error.code === 'UNAUTHENTICATED';
   const check = (error: unknown): never => {
-    if (error instanceof KeyfrontError && error.code === 'UNAUTHENTICATED') onRejected();
+    if (isRejection(error)) onRejected(connected);
     throw error;
   };
-  return {
-    send: (document, variables, options) => client.send(document, variables, options).catch(check),
+  const connected: Client = {
+    send: (document, variables, options) =>
+      client
+        .send(document, variables, options)
+        .catch(async (error: unknown) => {
+          if (!isRejection(error) || !(await renew())) throw error;
+          return client.send(document, variables, options);
+        })
+        .catch(check),
     async *follow(document, variables, options) {
       const release = connection.expectStream();
+      let { after } = variables;
       try {
-        yield* client.follow(document, variables, options);
-      } catch (error) {
-        check(error);
+        for (;;) {
+          try {
+            for await (const event of client.follow(document, { ...variables, after }, options)) {
+              after = event.data.orgKeyChanged.cursor;
+              yield event;
+            }
+            return;
+          } catch (error) {
+            // The service ends the stream when the token with which it was opened expires.
+            if (!isRejection(error) || !(await renew())) check(error);
+          }
+        }
       } finally {
         release();
       }
     },
   };
+  return connected;
 }

@@ -1,17 +1,18 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formText } from './format.js';
 import { useSession, type Kind } from './session.js';
+import { SignOn } from './sign-on.js';
 import { Problem } from './parts/problem.js';
 import { text } from './strings.js';
 import { useAction } from './use-load.js';
 
 /** The issuer of single sign-on; empty if none is configured. */
 const issuer = document.querySelector<HTMLMetaElement>('meta[name=issuer]')?.content ?? '';
+const acceptsToken = issuer !== '';
 
 /** The form for the credential of a view. The credential stays in memory only. */
 export function SignIn({ kind }: { readonly kind: Kind }) {
   const { signIn, isRejected } = useSession();
-  const acceptsToken = kind === 'management' && issuer !== '';
   const [problem, setProblem] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
@@ -35,8 +36,9 @@ export function SignIn({ kind }: { readonly kind: Kind }) {
           {text.signIn.needed[kind]} {acceptsToken && text.signIn.issuer(issuer)}
         </p>
       </div>
+      <SignOn kind={kind} />
       <div class="field">
-        <label for="credential">{acceptsToken ? text.signIn.labelOrToken : text.signIn.label[kind]}</label>
+        <label for="credential">{acceptsToken ? text.signIn.labelOrToken[kind] : text.signIn.label[kind]}</label>
         <input
           ref={input}
           id="credential"

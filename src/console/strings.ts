@@ -1,3 +1,4 @@
+import type { SignOnProblem } from '../http/sign-on/browser/sign-on.js';
 import type { KeyfrontErrorCode, KeyScope, OrgKeyState } from '../client/client.js';
 
 /** The texts that several pages of the console have. Each page has its own in its folder. */
@@ -89,6 +90,20 @@ export const text = {
     explanation: 'The service was updated, or does not respond. Load the page again; you have to sign in again then.',
     reload: 'Load the page again',
   },
+  signOn: {
+    start: (issuer: string) => `Sign on with ${issuer}`,
+    waiting: (issuer: string) => `Continue in the window of ${issuer}.`,
+    cancel: 'Cancel',
+    or: 'Or paste a credential:',
+    unavailable: (issuer: string) =>
+      `Sign-on is not available, because ${issuer} does not respond. Reload the page to try again.`,
+    problems: {
+      denied: (issuer: string) => `${issuer} has denied the sign-on.`,
+      failed: (issuer: string) => `The sign-on failed. Try again. What ${issuer} responded:`,
+      unreachable: (issuer: string) => `${issuer} does not respond. Try again later.`,
+      blocked: () => 'The browser has blocked the window. Allow this page to open windows, and try again.',
+    } satisfies Record<SignOnProblem | 'blocked', (issuer: string) => string>,
+  },
   signIn: {
     title: 'Sign in',
     needed: {
@@ -102,7 +117,7 @@ export const text = {
     },
     issuer: (issuer: string) => `A token (JWT) that ${issuer} has issued for this service is accepted as well.`,
     label: { service: 'Service credential', management: 'Management credential' },
-    labelOrToken: 'Management credential or token',
+    labelOrToken: { service: 'Service credential or token', management: 'Management credential or token' },
     submit: 'Sign in',
     signOut: 'Sign out',
     kept: 'It stays in the memory of this page and is never stored. A reload forgets it.',

@@ -1,3 +1,4 @@
+import type { SignOn } from '../credentials/sign-on.js';
 import type { GraphQLParams } from 'graphql-yoga';
 import type { RequestContext } from '../http/request-context.js';
 import type { HTTPResponse } from '../http/response.js';
@@ -41,6 +42,8 @@ interface GraphQLServerDeps extends GraphQLOverrides, Omit<ContextDeps, 'deadlin
   readonly trustedDocuments: TrustedDocuments;
   /** Whether to serve GraphiQL to browsers. Default: false. */
   readonly graphiql?: boolean;
+  /** How people sign on in GraphiQL; undefined if they cannot. */
+  readonly signOn?: SignOn | undefined;
   /** The deadline of one operation, in milliseconds. Default: 5,000. */
   readonly deadlineMs?: number | undefined;
   readonly maxSubscriptions?: Partial<SubscriptionLimits> | undefined;
@@ -68,6 +71,7 @@ export function createGraphQLServer({
   execute = executeCompiled,
   plugins = [],
   graphiql = false,
+  signOn,
   deadlineMs = defaultDeadlineMs,
   maxSubscriptions,
   maximum = limits,
@@ -92,7 +96,7 @@ export function createGraphQLServer({
     serve: (readParams, request) => serveOperation(deps, readParams, request),
     routes: [
       { path: '/graphql', method: '*', handle: graphiql ? redirectBrowsers(handle) : handle },
-      ...(graphiql ? assetRoutes(graphiqlAssets) : []),
+      ...(graphiql ? assetRoutes(graphiqlAssets(signOn)) : []),
     ],
     drain: subscriptions.drain,
     dispose: async () => {

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { browserFile, browserFolder, pageHeaders, type StaticAsset } from './static-asset.js';
+import type { SignOn } from '../credentials/sign-on.js';
+import { setMeta, signOnPage } from './sign-on/assets.js';
+import { browserFile, browserFolder, pageHeaders, type PageAsset } from './static-asset.js';
 
-const headers = pageHeaders({ 'style-src': "'self'", 'img-src': "'self'", 'connect-src': "'self'" });
+const sources = { 'style-src': "'self'", 'img-src': "'self'" };
+const headers = pageHeaders({ ...sources, 'connect-src': "'self'" });
 
 /** The paths of the pages, which all have the same document. */
 const pages = [
@@ -21,18 +24,15 @@ const pages = [
 const scriptNames = (): readonly string[] =>
   JSON.parse(readFileSync(new URL('console/scripts.json', browserFolder), 'utf8')) as string[];
 
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '"': '&quot;', '<': '&lt;' };
-
 /**
  * Returns the files of the console by path. Each view has its own path, all with the same page.
  *
  * @param issuer - the issuer of single sign-on; the page contains it
+ * @param signOn - undefined if people cannot sign on in the console
  */
-export function consoleAssets(issuer = ''): ReadonlyMap<string, StaticAsset> {
-  const escaped = issuer.replace(/[&"<]/g, (character) => escapes[character] ?? '');
-  const edit = (html: string) => html.replace('name="issuer" content=""', () => `name="issuer" content="${escaped}"`);
-  const page = browserFile('console/page.html', headers, edit);
-  return new Map([
+export function consoleAssets(issuer = '', signOn?: SignOn): ReadonlyMap<string, PageAsset> {
+  const page = signOnPage('console/page.html', sources, signOn, (html) => setMeta(html, 'issuer', issuer));
+  return new Map<string, PageAsset>([
     ...pages.map((path) => [path, page] as const),
     ...['page.css', 'icon.svg', ...scriptNames()].map(
       (name) => [`/console/${name}`, browserFile(`console/${name}`, headers)] as const,

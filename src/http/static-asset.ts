@@ -22,6 +22,9 @@ export interface StaticAsset {
   readonly bytes: Readonly<Record<Encoding, () => Promise<Bytes>>>;
 }
 
+/** A file whose content may change while the service runs. */
+export type PageAsset = StaticAsset | (() => Promise<StaticAsset>);
+
 interface AssetOptions {
   readonly contentType: string;
   readonly load: () => Promise<Bytes>;
@@ -138,10 +141,10 @@ export async function serveAsset(requestHeaders: RequestHeaders, asset: StaticAs
 }
 
 /** Returns a route for each asset. */
-export function assetRoutes(assets: ReadonlyMap<string, StaticAsset>): Route[] {
+export function assetRoutes(assets: ReadonlyMap<string, PageAsset>): Route[] {
   return [...assets].map(([path, asset]) => ({
     path,
     method: 'GET',
-    handle: ({ headers }) => serveAsset(headers, asset),
+    handle: async ({ headers }) => serveAsset(headers, typeof asset === 'function' ? await asset() : asset),
   }));
 }

@@ -16,6 +16,8 @@ export interface IdentityProvider {
   tokenSeconds: number;
   /** Whether public clients get a refresh token. */
   hasRefreshTokens: boolean;
+  /** Permits its public client `console` to return to this address. */
+  readonly returnTo: (redirectURI: string) => void;
   /** Replaces its signing key, and forgets its sessions. */
   readonly rotateKey: () => void;
   /** Returns a token of the service account `ci`. */
@@ -26,8 +28,9 @@ export interface IdentityProvider {
 /** The audience of its access tokens. */
 export const audience = 'https://keyfront.example';
 
-/** Starts a provider whose public client `console` may return to these addresses. */
-export async function startIdentityProvider(redirectURIs: readonly string[] = []): Promise<IdentityProvider> {
+/** Starts a provider. */
+export async function startIdentityProvider(): Promise<IdentityProvider> {
+  const redirectURIs: string[] = [];
   const requested: string[] = [];
   let provider: Provider;
   const server = createServer((request, response) => {
@@ -53,6 +56,10 @@ export async function startIdentityProvider(redirectURIs: readonly string[] = []
     mood: 'well',
     tokenSeconds: 300,
     hasRefreshTokens: true,
+    returnTo: (redirectURI) => {
+      redirectURIs.push(redirectURI);
+      start();
+    },
     rotateKey: start,
     serviceToken: async () => {
       const response = await fetch(`${url}/token`, {
@@ -95,6 +102,8 @@ function configurationOf(idp: () => IdentityProvider, redirectURIs: readonly str
       },
     ],
     clientBasedCORS: () => true,
+    // Without them, the provider prints a notice for each.
+    ttl: { ClientCredentials: 300, Grant: 3600, IdToken: 300, Interaction: 300, RefreshToken: 3600, Session: 3600 },
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },

@@ -85,8 +85,7 @@ export function Entry({ entry, subject, children }: EntryProps) {
     <li data-version={version}>
       <div class="what">
         <b>{whoOf(actor)}</b> {identity !== undefined && <small>({identity}) </small>}
-        {texts.operations[operation]}{' '}
-        {subject ?? (operation === 'UPDATE' ? whatOf(changes) : texts.key)}
+        {texts.operations[operation]} {subject ?? (operation === 'UPDATE' ? whatOf(changes) : texts.key)}
         {revertedTo !== null && ` ${texts.toVersion(revertedTo)}`}
       </div>
       <div class="when">

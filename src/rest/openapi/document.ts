@@ -42,12 +42,17 @@ export function openAPIText(): string {
 }
 
 const securitySchemes: Record<CredentialKind, JSONSchema> = {
-  management: { type: 'http', scheme: 'bearer', description: 'A management credential: kf_mgt_….' },
+  management: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A management credential: kf_mgt_…. Or a token of single sign-on.',
+  },
   service: {
     type: 'apiKey',
     in: 'header',
     name: 'X-Svc-Authorization',
-    description: 'A service credential: kf_svc_….',
+    description:
+      'A service credential: kf_svc_…. Or a token of single sign-on, which may stand in `Authorization: Bearer` too.',
   },
 };
 

@@ -532,6 +532,19 @@ describe('the settings of single sign-on', () => {
       /KEYFRONT_OIDC_ISSUER must be .*, without a query/,
     ],
     [{ ...https, KEYFRONT_OIDC_ISSUER: '' }, /KEYFRONT_OIDC_ISSUER must be an https URL/],
+    [
+      { ...https, KEYFRONT_OIDC_SIGN_ON_PARAMETERS: 'audience=x' },
+      /KEYFRONT_OIDC_SIGN_ON_PARAMETERS requires KEYFRONT_OIDC_CLIENT_ID\./,
+    ],
+    [
+      { ...https, KEYFRONT_OIDC_CLIENT_ID: 'x', KEYFRONT_OIDC_SIGN_ON_PARAMETERS: 'state=1' },
+      /KEYFRONT_OIDC_SIGN_ON_PARAMETERS must not contain client_id, /,
+    ],
+    [
+      { ...https, KEYFRONT_OIDC_CLIENT_ID: 'x', KEYFRONT_OIDC_SIGN_ON_PARAMETERS: 'scope=profile' },
+      /KEYFRONT_OIDC_SIGN_ON_PARAMETERS must have openid among the words of scope\./,
+    ],
+    [{ ...https, KEYFRONT_OIDC_CLIENT_ID: ' ' }, /KEYFRONT_OIDC_CLIENT_ID must not be empty\./],
     [{ ...https, KEYFRONT_OIDC_JWKS_URL: 'http://sso.example/keys' }, /KEYFRONT_OIDC_JWKS_URL must be an https URL/],
     [{ ...https, KEYFRONT_OIDC_JWKS_URL: 'file:///etc/passwd' }, /KEYFRONT_OIDC_JWKS_URL must be an https URL/],
     [{ ...https, KEYFRONT_OIDC_AUDIENCE: ' ' }, /KEYFRONT_OIDC_AUDIENCE must not be empty\./],

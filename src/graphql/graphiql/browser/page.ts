@@ -2,6 +2,8 @@
 
 import { examples, welcome, type ExampleOperation } from './examples.js';
 import { examplesPlugin } from './examples-panel.js';
+import { showSignOn } from './sign-on-button.js';
+import type { SignedOn } from '../../../http/sign-on/browser/sign-on.js';
 
 const press = (selector: string) => document.querySelector<HTMLElement>(selector)?.click();
 
@@ -33,11 +35,16 @@ document.addEventListener(
   { capture: true },
 );
 
+/** The person who has signed on. A pasted credential is used before the token. */
+let signedOn: SignedOn | undefined;
+
 /** The headers with the credentials of the page, which are for all tabs and only in memory. */
 function credentialHeaders(): Record<string, string> {
   const credential = (kind: string) => document.querySelector<HTMLInputElement>(`#${kind}`)?.value.trim() ?? '';
   const [management, service] = [credential('management'), credential('service')];
+  const token = signedOn?.token();
   return {
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
     ...(management !== '' && { authorization: `Bearer ${management}` }),
     ...(service !== '' && { 'x-svc-authorization': service }),
   };
@@ -46,6 +53,10 @@ function credentialHeaders(): Record<string, string> {
 // The service may show its schema only with a credential.
 const fetchSchema = () => press('button[aria-label^="Re-fetch GraphQL schema"]');
 document.querySelector('#credentials')?.addEventListener('change', fetchSchema);
+showSignOn((person) => {
+  signedOn = person;
+  fetchSchema();
+});
 
 // Puts each credential of a pasted text into its field: both lines of the first start can be pasted at once.
 document.querySelector<HTMLElement>('#credentials')?.addEventListener('paste', (event) => {
