@@ -95,6 +95,7 @@ export async function createApp(
   const reportError = (err: unknown, requestID: string) => log.error({ requestID, err }, 'internal error');
   const useLog = createUseLog({ store: services.uses, now });
   meter?.registerGauge('uses_waiting', useLog.waiting);
+  meter?.registerGauge('gateway_lag', () => services.gateways.maxLag(now()).catch(() => NaN));
   const service = createKeyService({ ...ports, noteUse: useLog.note, audit, reportError });
   const keys = withGatewayMetrics(service, telemetry);
   const authenticator = createAuthenticator({ store: credentials, oidc, now, log, meter });

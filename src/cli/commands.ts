@@ -4,6 +4,7 @@ import { backupCommand, restoreCommand } from './backup.js';
 import { checkCommand } from './check.js';
 import { headCommand } from './head.js';
 import { deliverFileCommand } from './deliver-file.js';
+import { driftCommand, forgetGatewayCommand, listGatewaysCommand } from './gateways.js';
 import { doctorCommand } from './doctor.js';
 import { initCommand, migrateStoreCommand, serveCommand } from './installation.js';
 import { issueCommand, listCredentialsCommand, revokeCommand, rotateCredentialCommand } from './credentials.js';
@@ -100,6 +101,9 @@ export const commands: readonly CLICommand[] = [
   previewCommand,
   discardKeyCommand,
   deliverFileCommand,
+  listGatewaysCommand,
+  forgetGatewayCommand,
+  driftCommand,
   importPoliciesCommand,
   listPoliciesCommand,
   diffPoliciesCommand,

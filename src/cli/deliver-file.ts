@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DeliveredFragment } from '../client/client.js';
@@ -29,6 +30,10 @@ export const deliverFileCommand: CLICommand = {
       description:
         'Run this with /bin/sh after FILE has changed, such as `nginx -s reload`; repeated until it succeeds',
     },
+    gateway: {
+      value: 'NAME',
+      description: 'Name of the gateway that uses FILE: tell the service what it has, for `keyfront gateways list`',
+    },
     url: serviceURLOption,
     ...connectionOptions,
   },
@@ -45,12 +50,14 @@ async function deliverFile(io: IO, options: OptionValues, [file = '']: readonly 
   if (url === undefined) throw new UsageError('deliver file: name the service with --url or KEYFRONT_URL.');
   const { baseURL, headers } = serviceAddress(io, options, url, serviceCredential);
   const template = readTemplate(stringOption(options, 'template'));
+  const name = stringOption(options, 'gateway');
   const orgID = parseOrgIDOption(options['org']);
   // Loaded on demand, as for `keys follow`.
-  const { createClient, sync } = await import('../client/client.js');
+  const { createClient, createCopyDigest, sync } = await import('../client/client.js');
   const stop = new AbortController();
   io.onStop(() => stop.abort());
   const keys = new Map<string, DeliveredFragment>();
+  const digest = createCopyDigest((text) => createHash('sha256').update(text).digest('hex'));
   const leftOut = new Set<string>();
   const leaveOut = (keyHash: string) => {
     if (leftOut.has(keyHash)) return;
@@ -80,8 +87,15 @@ async function deliverFile(io: IO, options: OptionValues, [file = '']: readonly 
   try {
     await sync(client, {
       orgID,
-      onUpsert: (key) => void keys.set(key.keyHash, key),
-      onDelete: (keyHash) => void keys.delete(keyHash),
+      onUpsert: (key) => {
+        keys.set(key.keyHash, key);
+        digest.put(key.keyHash, key.version);
+      },
+      onDelete: (keyHash) => {
+        keys.delete(keyHash);
+        digest.remove(keyHash);
+      },
+      ...(name !== undefined && { gateway: { name, digest: digest.value, whenApplied: output.whenApplied } }),
       onUnreadable: (keyHash) =>
         io.stderr(
           `The key ${shortHash(keyHash)} cannot be read; its last state is kept if it was read. Run \`keyfront check\`.\n`,
@@ -125,11 +139,15 @@ function createOutput(io: IO, file: string, command: string | undefined, stop: A
   let isRunDue = false;
   let failure: Error | undefined;
   let running: Promise<void> | undefined;
+  let changes = 0;
+  let rendered = 0;
+  const waiting = new Set<{ readonly upTo: number; readonly resolve: () => void }>();
 
   async function keepCurrent(): Promise<void> {
     while (!stop.signal.aborted) {
       if (performance.now() >= dueMs) {
         dueMs = performance.now() + maxPauseMs;
+        rendered = changes;
         const text = render();
         if (text !== written) {
           replaceFile(file, text);
@@ -143,6 +161,11 @@ function createOutput(io: IO, file: string, command: string | undefined, stop: A
         isRunDue = code !== 0;
         if (isRunDue) io.stderr(`The command ended with ${code}. It is run again.\n`);
       }
+      for (const one of isRunDue ? [] : waiting) {
+        if (one.upTo > rendered) continue;
+        waiting.delete(one);
+        one.resolve();
+      }
       await wait(pauseMs, undefined, { signal: stop.signal }).catch(() => undefined);
     }
   }
@@ -152,11 +175,17 @@ function createOutput(io: IO, file: string, command: string | undefined, stop: A
     changed: (): void => {
       if (failure !== undefined) throw failure;
       dueMs = -Infinity;
+      changes += 1;
       running ??= keepCurrent().catch((error: unknown) => {
         failure = asError(error);
         stop.abort();
       });
     },
+    /** Resolves when the file has all changes until now, and the command has succeeded after them. */
+    whenApplied: (): Promise<void> =>
+      new Promise((resolve) => {
+        waiting.add({ upTo: changes, resolve });
+      }),
     /** @throws what writing the file threw. */
     end: async (): Promise<void> => {
       await running;

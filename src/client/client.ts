@@ -10,6 +10,7 @@ export type { DocumentText, DocumentTypes, TypedDocument } from './document.js';
 export * from './edit.js';
 export { KeyfrontError, type KeyfrontErrorCode, type KeyfrontIssue } from './errors.js';
 export * from './generated/graphql.js';
+export * from './copy-digest.js';
 export * from './sync.js';
 
 /** Options of a client. `Tree` is the type of the syntax trees that it sends besides texts. */

@@ -41,7 +41,24 @@ export function createRetries(signal?: AbortSignal): Retries {
   };
 }
 
-function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** Makes attempts until one succeeds, an error is permanent, or the signal is aborted. @throws the error */
+export async function retried<Result>(
+  attempt: () => Promise<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  const retries = createRetries(signal);
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (signal?.aborted || !(error instanceof KeyfrontError)) throw error;
+      await retries.after(error);
+    }
+  }
+}
+
+/** Resolves after the time, or when the signal is aborted. */
+export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
     const end = () => {

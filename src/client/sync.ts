@@ -10,7 +10,10 @@ import {
   type KeyDeliverySubscriptionVariables,
 } from './generated/graphql.js';
 import { parseJSON } from './json.js';
-import { createRetries } from './retry.js';
+import { createReceipts, type Receipts, type SyncedGateway } from './receipts.js';
+import { retried } from './retry.js';
+
+export type { SyncedGateway } from './receipts.js';
 
 /** The part of a client that `sync` uses. */
 export interface SyncClient extends OperationSender {
@@ -42,6 +45,8 @@ export interface SyncOptions {
   /** Told about a key that the service cannot read. The copy keeps what it has. */
   readonly onUnreadable?: ((keyHash: string, error: KeyfrontError) => void | Promise<void>) | undefined;
   readonly checkpoint: Checkpoint;
+  /** Tells the service what the gateway has, so that others see it. Default: nothing is told. */
+  readonly gateway?: SyncedGateway | undefined;
   /** Milliseconds after which all keys are read again. Default: a day. */
   readonly snapshotEveryMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -54,6 +59,8 @@ interface Place {
   readonly orgID: string | null;
   /** Unix milliseconds of the snapshot. */
   readonly snapshotAt: number;
+  /** The keys that could not be read, of which the copy may have an older state. */
+  readonly unreadable?: readonly string[];
 }
 
 const dayMs = 86_400_000;
@@ -67,13 +74,35 @@ const dayMs = 86_400_000;
  * to continue at the last checkpoint.
  */
 export async function sync(client: SyncClient, options: SyncOptions): Promise<void> {
-  const { checkpoint, signal } = options;
-  try {
+  const { checkpoint, gateway } = options;
+  const stop = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
+  const receipts = gateway && createReceipts(client, gateway, options.orgID, signal);
+  const run: Run = { ...options, signal, client, receipts, unreadable: new Set() };
+  const copy = async () => {
     let place = placeFrom(await checkpoint.load(), options);
-    while (!signal?.aborted) place = place ? await followFrom(client, options, place) : await copyAll(client, options);
-  } catch (error) {
-    if (!signal?.aborted) throw error;
-  }
+    for (const keyHash of place?.unreadable ?? []) run.unreadable.add(keyHash);
+    // What the copy has is not known: it may be an old one.
+    if (!place) await receipts?.begin();
+    while (!signal.aborted) place = place ? await followFrom(run, place) : await copyAll(run);
+  };
+  let failure: { readonly error: unknown } | undefined;
+  const work = [copy(), ...(receipts ? [receipts.send()] : [])].map((part) =>
+    part.catch((error: unknown) => {
+      failure ??= { error };
+      stop.abort();
+    }),
+  );
+  await Promise.all(work);
+  if (failure && options.signal?.aborted !== true) throw failure.error;
+}
+
+/** The options, with what belongs to one call. */
+interface Run extends SyncOptions {
+  readonly client: SyncClient;
+  readonly signal: AbortSignal;
+  readonly receipts: Receipts | undefined;
+  readonly unreadable: Set<string>;
 }
 
 /** The place of a checkpoint; undefined if there is none, or it belongs to another copy. */
@@ -81,20 +110,21 @@ function placeFrom(text: string | undefined, options: SyncOptions): Place | unde
   const orgID = options.orgID ?? null;
   try {
     const place = parseJSON(text ?? '') as Partial<Place> | null;
-    const { cursor, snapshotAt } = place ?? {};
+    const { cursor, snapshotAt, unreadable = [] } = place ?? {};
     if (typeof cursor !== 'string' || typeof snapshotAt !== 'number' || place?.orgID !== orgID) return undefined;
-    return { cursor, orgID, snapshotAt };
+    return { cursor, orgID, snapshotAt, unreadable };
   } catch {
     return undefined;
   }
 }
 
 /** Reads all keys, and removes those that are gone. Returns the place before the first read; undefined if aborted. */
-async function copyAll(client: SyncClient, options: SyncOptions): Promise<Place | undefined> {
-  const { orgID, onUpsert, onDelete, checkpoint, signal } = options;
+async function copyAll(options: Run): Promise<Place | undefined> {
+  const { client, orgID, onUpsert, onDelete, checkpoint, signal, unreadable } = options;
   const snapshotAt = Date.now();
   // A change during the snapshot is after this cursor, and is handled again.
-  const cursor = await presentCursor(client, options);
+  const cursor = await presentCursor(options);
+  unreadable.clear();
   if (cursor === undefined) return undefined;
   const seen = new Set<string>();
   let after: string | null | undefined;
@@ -122,7 +152,7 @@ async function copyAll(client: SyncClient, options: SyncOptions): Promise<Place 
 }
 
 /** The end of the change feed, which a subscription begins with. */
-async function presentCursor(client: SyncClient, { orgID, signal }: SyncOptions): Promise<string | undefined> {
+async function presentCursor({ client, orgID, signal }: Run): Promise<string | undefined> {
   for await (const { data } of client.follow(KeyDeliveryDocument, { orgID: orgID ?? null }, { signal })) {
     return data.orgKeyChanged.cursor;
   }
@@ -130,8 +160,8 @@ async function presentCursor(client: SyncClient, { orgID, signal }: SyncOptions)
 }
 
 /** Handles the changes after a place. Returns undefined when all keys have to be read again, or the signal is aborted. */
-async function followFrom(client: SyncClient, options: SyncOptions, place: Place): Promise<undefined> {
-  const { onUpsert, onDelete, snapshotEveryMs = dayMs, signal } = options;
+async function followFrom(options: Run, place: Place): Promise<undefined> {
+  const { client, onUpsert, onDelete, snapshotEveryMs = dayMs, signal, unreadable, receipts } = options;
   const isOld = () => Math.abs(Date.now() - place.snapshotAt) >= snapshotEveryMs;
   if (isOld()) return undefined;
   const variables = { orgID: place.orgID, after: place.cursor };
@@ -142,29 +172,31 @@ async function followFrom(client: SyncClient, options: SyncOptions, place: Place
         // The history entry is damaged, so it is not known which key has changed.
         if (typeof event.keyHash !== 'string') return undefined;
         const failure = errors.find(({ path }) => path?.[1] === 'delivered');
-        const key = failure ? await deliveredAgain(client, options, event.keyHash, failure) : event.delivered;
+        const key = failure ? await deliveredAgain(options, event.keyHash, failure) : event.delivered;
         if (key) await onUpsert(key);
         else if (key === null) await onDelete(event.keyHash);
+        if (key !== undefined) unreadable.delete(event.keyHash);
       }
       await saved(options, { ...place, cursor: event.cursor });
       if (isOld()) return undefined;
     }
   } catch (error) {
     if (!isLostPlace(error)) throw error;
+    // Another database, or an older state of this one: the copy may have what the service does not.
+    await receipts?.begin();
   }
   return undefined;
 }
 
 /** The key of an event that failed; undefined if it cannot be read. */
 async function deliveredAgain(
-  client: SyncClient,
-  options: SyncOptions,
+  options: Run,
   keyHash: string,
   failure: KeyfrontError,
 ): Promise<DeliveredFragment | null | undefined> {
   if (failure.code !== 'INTERNAL') {
     try {
-      const { signal } = options;
+      const { client, signal } = options;
       const variables = { by: { keyHash } };
       const { data } = await retried(() => client.send(DeliverKeyDocument, variables, { signal }), signal);
       return data.deliverKey;
@@ -177,15 +209,19 @@ async function deliveredAgain(
 }
 
 async function reportUnreadable(
-  { onUnreadable }: SyncOptions,
+  { onUnreadable, unreadable }: Run,
   keyHash: string,
   error = new KeyfrontError('INTERNAL', 'The key cannot be read.'),
 ): Promise<void> {
+  unreadable.add(keyHash);
   await onUnreadable?.(keyHash, error);
 }
 
-async function saved({ checkpoint }: SyncOptions, place: Place): Promise<Place> {
+async function saved({ checkpoint, receipts, unreadable }: Run, { cursor, orgID, snapshotAt }: Place): Promise<Place> {
+  const place = { cursor, orgID, snapshotAt, ...(unreadable.size > 0 && { unreadable: [...unreadable] }) };
   await checkpoint.save(JSON.stringify(place));
+  // A key that cannot be read may be older in the copy than its last change.
+  if (unreadable.size === 0) receipts?.reached(cursor);
   return place;
 }
 
@@ -194,16 +230,4 @@ function isLostPlace(error: unknown): boolean {
   return (
     error instanceof KeyfrontError && error.code === 'INVALID' && error.issues.some(({ path }) => path === 'after')
   );
-}
-
-async function retried<Result>(attempt: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
-  const retries = createRetries(signal);
-  for (;;) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (signal?.aborted || !(error instanceof KeyfrontError)) throw error;
-      await retries.after(error);
-    }
-  }
 }

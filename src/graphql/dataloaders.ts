@@ -5,6 +5,7 @@ import type { HistoryRequest, KeyFilter, KeyPage, NameQuery } from '../keys/key-
 import type { CallContext } from '../keys/ports.js';
 import type { PageRequest } from '../keys/queries/read-keys.js';
 import type { Usage } from '../keys/queries/read-use.js';
+import type { Deployment, GatewayQuery } from '../keys/gateway-store.js';
 import type { DayRange } from '../keys/use/use.js';
 import type { QuotaFigures } from '../keys/quota/quota.js';
 import type { QuotaSummary } from '../keys/quota/quota-summary.js';
@@ -34,6 +35,8 @@ export interface Loaders {
   readonly tagsOfOrgs: DataLoader<OrgRequest<NameQuery>, string[]>;
   /** The use by day of keys that the caller can see. */
   readonly usesOfKeys: DataLoader<KeyRequest<DayRange>, Usage>;
+  /** What gateways have of keys that the caller can see. */
+  readonly deployments: DataLoader<KeyRequest<Omit<GatewayQuery, 'orgID'>>, Deployment[]>;
   /** The use by day of an organization that the caller can see. */
   readonly usesOfOrgs: DataLoader<OrgRequest<DayRange>, Usage>;
 }
@@ -82,6 +85,13 @@ export function createLoaders(keys: KeyService, caller: () => CallContext): Load
       groupByRequest(
         ({ key }: KeyRequest<DayRange>) => key,
         (storedKeys, range) => keys.usesOf(caller(), storedKeys, range),
+      ),
+      options,
+    ),
+    deployments: new DataLoader(
+      groupByRequest(
+        ({ key }: KeyRequest<Omit<GatewayQuery, 'orgID'>>) => key,
+        (storedKeys, query) => keys.deploymentsOf(caller(), storedKeys, query),
       ),
       options,
     ),

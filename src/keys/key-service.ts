@@ -7,6 +7,7 @@ import { consumeOrgQuota, type ConsumeRequest } from './consume.js';
 import { createOrgKey, type CreateRequest } from './create.js';
 import { deleteOrgKey, restoreOrgKey } from './delete.js';
 import { createKeyDelivery, openRotation } from './deliver.js';
+import { createGateways } from './gateways.js';
 import { forNamedKey, type KeyName } from './find-key.js';
 import { hasIdentifier, identifierHashOf } from './identifiers.js';
 import { runIdempotent } from './idempotency.js';
@@ -66,6 +67,7 @@ export function createKeyService(ports: Ports) {
   const { now, hashKeyID, randomHex, audit } = ports;
   const queries = createKeyQueries(ports);
   const subscriptions = createChangeSubscriptions(ports);
+  const gateways = createGateways(ports);
   const comparisons = createSecretComparisons();
 
   const isKeyHash = keyHashPattern(hashKeyID);
@@ -168,6 +170,13 @@ export function createKeyService(ports: Ports) {
     ...createUseQueries(ports),
     ...createPolicyCommands(ports),
     ...createProposals(ports, (reference) => nameOf(reference, hashOf(reference))),
+    ...gateways,
+    /** See `deploymentsAsTheyChange` of gateways.ts. @throws {AppError} INVALID without a key. */
+    orgKeyDeployed(caller: CallContext, key: KeyReference | undefined, names: readonly string[], signal: AbortSignal) {
+      if (!key) throw noKeyNamed();
+      const find = () => queries.orgKey(caller, key, { includeDeleted: true });
+      return gateways.deploymentsAsTheyChange(caller, find, names, signal);
+    },
     ...createKeyDelivery(ports, (reference) => nameOf(reference, hashOf(reference))),
     /** See `explainOrgKey` of explain-key.ts. */
     explainOrgKey: (
@@ -247,6 +256,12 @@ export function createKeyService(ports: Ports) {
 /** Matches the hashes of the configured function. Anything else may be a key identifier, and must not be logged. */
 function keyHashPattern(hashKeyID: Ports['hashKeyID']): RegExp {
   return new RegExp(`^[0-9a-f]{${hashKeyID('').length}}$`);
+}
+
+function noKeyNamed(): AppError {
+  return new AppError('INVALID', 'One identifier or hash of a key is required.', {
+    issues: [{ path: ['keyID'], code: 'MISSING', message: 'is required, or `keyHash`' }],
+  });
 }
 
 function malformedHash(): AppError {

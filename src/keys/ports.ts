@@ -3,6 +3,7 @@ import type { ChangeFeed } from './change-feed.js';
 import type { ProposalStep } from './proposals/proposal.js';
 import type { ProposalStore } from './proposals/proposal-store.js';
 import type { RequestCodec } from './proposals/request.js';
+import type { GatewayStore } from './gateway-store.js';
 import type { SecretProtectionDeps } from './protect-secrets.js';
 import type { ConsumeQuota, ExternalCounters, OrgCounter } from './quota/external-counters.js';
 import type { KeyNotice, NewNotice, QuotaNotices } from './notices.js';
@@ -44,6 +45,8 @@ export interface AcceptedAttempt {
   readonly isChanged?: boolean;
   /** Whether the attempt is part of gateway traffic, and so frequent. */
   readonly isTraffic?: boolean;
+  /** The gateway of an acknowledgement. */
+  readonly gateway?: string;
   /** The keys that were delivered. */
   readonly delivered?: DeliveredRange;
 }
@@ -74,6 +77,7 @@ export interface Ports extends SecretProtectionDeps {
   readonly uses: UseStore;
   readonly proposals: ProposalStore;
   readonly proposalRequests: RequestCodec;
+  readonly gateways: GatewayStore;
   /** Notes the requests of gateways. Absent in commands, which serve none. */
   readonly noteUse?: NoteUse | undefined;
   readonly now: () => Date;

@@ -121,7 +121,7 @@ export async function openServices(
       slices: scheduler,
     });
     const { settings, ...engine } = storage;
-    const { store, feed, credentials, policies, proposals, uses } = engine;
+    const { store, feed, credentials, policies, proposals, uses, gateways } = engine;
     await beginHeads(storage, keyRingCheck, opened, access);
     let live: OpenQuotas | undefined;
     if (liveQuotas && secrets.quotaURL !== undefined) {
@@ -144,6 +144,7 @@ export async function openServices(
       policies,
       proposals,
       uses,
+      gateways,
       now,
       hashKeyID: createKeyHash(config.keyHash, secrets.keyHashPepper),
       randomHex: () => withChecksum(overrides.randomHex?.() ?? randomBytes(16).toString('hex')),

@@ -1,6 +1,7 @@
 import type { CredentialStore } from '../credentials/credential.js';
 import type { PolicyStore } from '../keys/access/policy-store.js';
 import type { ChangeFeed } from '../keys/change-feed.js';
+import type { GatewayStore } from '../keys/gateway-store.js';
 import type { QuotaOutbox } from '../keys/quota/external-counters.js';
 import type { KeyStore } from '../keys/ports.js';
 import type { ProposalStore } from '../keys/proposals/proposal-store.js';
@@ -76,6 +77,7 @@ export interface Storage {
   readonly policies: PolicyStore;
   readonly uses: UseStore;
   readonly proposals: ProposalStore;
+  readonly gateways: GatewayStore;
   readonly signatures: Signatures;
   readonly checkpoints: Checkpoints;
   readonly receiptCounts: ReceiptCounts;

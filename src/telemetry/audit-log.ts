@@ -7,7 +7,7 @@ const maxCharacters = 200;
 
 /**
  * Creates the audit log: one line for every attempt to change or to deliver keys, with principal, operation, key hash and outcome.
- * Accepted quota consumption has the level debug; every other attempt has the level info.
+ * Accepted quota consumption, and each acknowledgement of a gateway but the first, has the level debug; every other attempt has the level info.
  */
 export function createAuditLog(log: Logger): AuditLog {
   return ({ event = 'change', operation, requestID, principal: caller, keyHash, outcome }) => {
@@ -30,6 +30,7 @@ export function createAuditLog(log: Logger): AuditLog {
         keyHash,
         ...('version' in outcome && { version: outcome.version }),
         ...('isChanged' in outcome && !outcome.isChanged && { unchanged: true }),
+        ...('gateway' in outcome && { gateway: short(outcome.gateway) }),
         ...('delivered' in outcome && { delivered: outcome.delivered }),
         requestID: short(requestID),
       },

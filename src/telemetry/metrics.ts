@@ -198,6 +198,16 @@ export function createMetrics({
     },
   });
   new Gauge({
+    name: 'keyfront_gateway_lag_seconds',
+    help: 'For how long the oldest change has waited that some gateway has not acknowledged; 0 without one, NaN if the database cannot be read.',
+    registers,
+    // All processes read the same table.
+    aggregator: 'max',
+    async collect() {
+      this.set(await readGauge('gateway_lag'));
+    },
+  });
+  new Gauge({
     name: 'keyfront_ready',
     help: '1 if /ready returns 200, otherwise 0.',
     registers,

@@ -23,7 +23,8 @@ export type GaugeName =
   | 'ready'
   | 'streams'
   | 'redis_up'
-  | 'quota_resets_pending';
+  | 'quota_resets_pending'
+  | 'gateway_lag';
 
 /** Outcomes of the delivery of a key to an adapter. */
 export const keyDeliveryOutcomes = ['delivered', 'unreadable'] as const;

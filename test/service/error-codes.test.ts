@@ -94,6 +94,17 @@ const conflict: Provoke = (endpoint) =>
 const whileRotationDiffers: Provoke = (endpoint) =>
   sendToFreshKey(t, { ...endpoint, key: endpoint.key === 'rotated' ? undefined : 'rotated' }, valid(endpoint));
 
+/** The store of gateways is full: see test/service/keys/gateways.test.ts. */
+const tooManyGateways: Provoke = async (endpoint) => {
+  const error = new AppError('CONFLICT', 'There are too many gateways.');
+  const spy = vi.spyOn(t.app.services.gateways, 'acknowledge').mockRejectedValue(error);
+  try {
+    return await sendTo(t, endpoint, valid(endpoint));
+  } finally {
+    spy.mockRestore();
+  }
+};
+
 let clients = 0;
 
 /** Codes that most operations document. */
@@ -165,6 +176,11 @@ const ownCases: Readonly<Record<string, Partial<Record<ErrorCode, Provoke>>>> = 
   'GraphQL removeKeyPolicies': { NOT_FOUND: withArguments('policyIDs: ["absent"]'), FORBIDDEN: forbidden },
   'GraphQL deliverKey': { INVALID: withArguments('by: {keyHash: "x"}') },
   'GraphQL deliverKeys': { INVALID: withArguments('first: 0') },
+  'GraphQL acknowledgeChanges': { INVALID: withArguments('gateway: ""'), CONFLICT: tooManyGateways },
+  'GraphQL forgetGateway': { INVALID: withArguments('gateway: ""'), NOT_FOUND: withArguments('gateway: "absent"') },
+  'GraphQL gateways': { INVALID: withArguments('first: -1') },
+  'GraphQL keyDigest': { INVALID: withArguments('cursor: "none"'), FORBIDDEN: forbidden },
+  'GraphQL orgKeyDeployed': { INVALID: withArguments('keyID: "KEY", gateways: []') },
   'GraphQL viewer': {
     INVALID: (endpoint) => sendValid(withCall(endpoint, (query) => query.replace('viewer', 'viewer(unknown: 1)'))),
   },

@@ -20,6 +20,7 @@ import {
   type KeyClient,
   type UpdateOptions,
 } from './operations.js';
+import { bindGateways, type GatewayClient } from './gateway-operations.js';
 import { bindPolicies, type PolicyClient } from './policy-operations.js';
 import { bindProposals, type ProposalClient } from './proposal-operations.js';
 
@@ -85,6 +86,7 @@ interface KeysCommandContext {
   readonly keys: KeyClient;
   readonly policies: PolicyClient;
   readonly proposals: ProposalClient;
+  readonly gateways: GatewayClient;
   readonly format: OutputFormat;
 }
 
@@ -146,8 +148,13 @@ export async function runKeysCommand(
   const url = serviceURLFrom(io, options);
   const runWith = async (place: ClientPlace) => {
     try {
-      const proposals = bindProposals(place);
-      return await work({ keys: bindOperations(place), policies: bindPolicies(place), proposals, format });
+      return await work({
+        keys: bindOperations(place),
+        policies: bindPolicies(place),
+        proposals: bindProposals(place),
+        gateways: bindGateways(place),
+        format,
+      });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       printError(io, format, error);

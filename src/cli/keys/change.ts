@@ -33,6 +33,7 @@ import {
   notConfirmedExitCode,
   yesOption,
 } from '../input.js';
+import { waitExitCodes, waitFrom, waitOptions } from '../gateways.js';
 import { type IO, UsageError } from '../io.js';
 import { toJSONLine } from '../output.js';
 
@@ -86,11 +87,12 @@ export const putCommand: CLICommand = {
     'reset-quota': resetQuotaOption,
     'expected-version': expectedVersionOption,
     create: { description: 'Create the key if it does not exist; FILE must then contain its owner as org_id' },
+    ...waitOptions,
     reason: reasonOption,
     actor: actorOption,
     ...keyOptions,
   },
-  exitCodes: changeExitCodes,
+  exitCodes: { ...changeExitCodes, ...waitExitCodes },
   examples: ['keyfront keys put acme-billing billing.json --expected-version 3 --reason "raised limits, OPS-17"'],
   run: put,
   errorExitCode: 2,
@@ -102,8 +104,11 @@ async function put(io: IO, options: OptionValues, args: readonly string[]): Prom
   if (mayCreate && updateOptions.expectedVersion !== undefined) {
     throw new UsageError('--create and --expected-version cannot be used together: a new key has no version.');
   }
+  const wait = waitFrom(io, options);
+  if (mayCreate && options['wait'] !== undefined) throw new UsageError('--create and --wait cannot be used together.');
   const call = { io, command: 'keys put', options, args, argsAfterKey: 1 };
-  return runKeyCommand(call, async ({ keys, format, keyID, args: [file = ''] }) => {
+  return runKeyCommand(call, async ({ keys, gateways, format, keyID, args: [file = ''] }) => {
+    await wait.prepare(gateways, keyID);
     const body = await readDefinitionObject(io, file);
     const definition = definitionFromWire(body);
     const { action, result } = await withWireIssuePaths(body, async () => {
@@ -118,7 +123,7 @@ async function put(io: IO, options: OptionValues, args: readonly string[]): Prom
       }
     });
     printChange(io, format, { action, result, body });
-    return 0;
+    return wait.finish(gateways, keyID);
   });
 }
 
@@ -150,11 +155,12 @@ export const patchCommand: CLICommand = {
   options: {
     'reset-quota': resetQuotaOption,
     'expected-version': expectedVersionOption,
+    ...waitOptions,
     reason: reasonOption,
     actor: actorOption,
     ...keyOptions,
   },
-  exitCodes: changeExitCodes,
+  exitCodes: { ...changeExitCodes, ...waitExitCodes },
   examples: ['keyfront keys patch acme-billing rate.json --reason "raised limits, OPS-17"'],
   run: patch,
   errorExitCode: 2,
@@ -162,14 +168,16 @@ export const patchCommand: CLICommand = {
 
 async function patch(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
   const patchOptions = updateOptionsFrom(options);
+  const wait = waitFrom(io, options);
   const call = { io, command: 'keys patch', options, args, argsAfterKey: 1 };
-  return runKeyCommand(call, async ({ keys, format, keyID, args: [file = ''] }) => {
+  return runKeyCommand(call, async ({ keys, gateways, format, keyID, args: [file = ''] }) => {
+    await wait.prepare(gateways, keyID);
     const body = await readDefinitionObject(io, file);
     const result = await withWireIssuePaths(body, () =>
       keys.patch(keyID, patchFromWire(body) as DefinitionPatch, patchOptions),
     );
     printChange(io, format, { action: 'modified', result, body });
-    return 0;
+    return wait.finish(gateways, keyID);
   });
 }
 
@@ -192,18 +200,27 @@ function changeCommand(declaration: ChangeDeclaration): CLICommand {
     summary,
     description: `${description} ${keyLocation}`,
     arguments: ['[KEY_ID]'],
-    options: { ...own, reason: reasonOption, actor: actorOption, ...(question && { yes: yesOption }), ...keyOptions },
-    exitCodes: changeExitCodes,
+    options: {
+      ...own,
+      ...waitOptions,
+      reason: reasonOption,
+      actor: actorOption,
+      ...(question && { yes: yesOption }),
+      ...keyOptions,
+    },
+    exitCodes: { ...changeExitCodes, ...waitExitCodes },
     examples: [example],
     errorExitCode: 2,
     run: async (io, options, args) => {
       const change = changeFrom(options);
-      return runKeyCommand({ io, command: name, options, args }, async ({ keys, format, keyID }) => {
+      const wait = waitFrom(io, options);
+      return runKeyCommand({ io, command: name, options, args }, async ({ keys, gateways, format, keyID }) => {
+        await wait.prepare(gateways, keyID);
         if (question && !(await confirm(io, options, () => question(keys, keyID, args[0]))))
           return notConfirmedExitCode;
         const result = await withWireIssuePaths(null, () => change(keys, keyID));
         printChange(io, format, { action, result, body: null });
-        return 0;
+        return wait.finish(gateways, keyID);
       });
     },
   };
@@ -269,11 +286,12 @@ export const rotateKeyCommand: CLICommand = {
       description: 'Readable beginning of the new identifier, such as acme_live_ (default: the organization)',
     },
     'expected-version': expectedVersionOption,
+    ...waitOptions,
     reason: reasonOption,
     actor: actorOption,
     ...keyOptions,
   },
-  exitCodes: changeExitCodes,
+  exitCodes: { ...changeExitCodes, ...waitExitCodes },
   examples: ['keyfront keys rotate acme-billing --overlap 7d --reason "yearly rotation"'],
   run: rotate,
   errorExitCode: 2,
@@ -287,7 +305,9 @@ async function rotate(io: IO, options: OptionValues, args: readonly string[]): P
     silenceSeconds: silenceMs === undefined ? undefined : silenceMs / 1000,
     keyIDPrefix: stringOption(options, 'prefix'),
   };
-  return runKeyCommand({ io, command: 'keys rotate', options, args }, async ({ keys, format, keyID }) => {
+  const wait = waitFrom(io, options);
+  return runKeyCommand({ io, command: 'keys rotate', options, args }, async ({ keys, gateways, format, keyID }) => {
+    await wait.prepare(gateways, keyID);
     const rotated = await keys.rotate(keyID, rotateOptions);
     const { keyID: key, retiresAt } = rotated;
     if (format.isJSON) {
@@ -298,7 +318,7 @@ async function rotate(io: IO, options: OptionValues, args: readonly string[]): P
       io.stdout(`${key}\n`);
       io.stderr(`Rotated (version ${rotated.version}). The old identifier ${end}.\n`);
     }
-    return 0;
+    return wait.finish(gateways, key);
   });
 }
 

@@ -1306,6 +1306,62 @@ export type DeliverKeysQueryVariables = Exact<{
 
 export type DeliverKeysQuery = { deliverKeys: { endCursor: string | null, hasNextPage: boolean, items: Array<{ keyHash: string, key: { keyHash: string, keyID: string, identifierHash: string, orgID: string, version: number, state: OrgKeyState, data: Record<string, unknown>, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string, silence: number | null } | null } | null }> } | null };
 
+export type AcknowledgeChangesMutationVariables = Exact<{
+  gateway: string;
+  orgID?: string | null | undefined;
+  cursor?: string | null | undefined;
+  digest?: string | null | undefined;
+}>;
+
+
+export type AcknowledgeChangesMutation = { acknowledgeChanges: { isNew: boolean } | null };
+
+export type ForgetGatewayMutationVariables = Exact<{
+  gateway: string;
+  orgID?: string | null | undefined;
+}>;
+
+
+export type ForgetGatewayMutation = { forgetGateway: { gateway: string } | null };
+
+export type GatewaysQueryVariables = Exact<{
+  orgID?: string | null | undefined;
+  names?: Array<string> | string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type GatewaysQuery = { gateways: { edges: Array<{ cursor: string, node: { name: string, orgID: string | null, lag: number, lastSeen: string, cursor: string | null, digest: string | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+
+export type KeyDeploymentsQueryVariables = Exact<{
+  by: OrgKeyByInput;
+  gateways?: Array<string> | string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type KeyDeploymentsQuery = { orgKey: { id: string, version: number, deployments: { edges: Array<{ node: { gateway: string, orgID: string | null, version: number | null, at: string, isCurrent: boolean } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null } | null };
+
+export type KeyDigestQueryVariables = Exact<{
+  cursor: string;
+  orgID?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type KeyDigestQuery = { keyDigest: { digest: string, keys: number, endCursor: string | null } | null };
+
+export type KeyDeployedSubscriptionVariables = Exact<{
+  keyID?: string | number | null | undefined;
+  keyHash?: string | null | undefined;
+  gateways: Array<string> | string;
+}>;
+
+
+export type KeyDeployedSubscription = { orgKeyDeployed: Array<{ gateway: string, orgID: string | null, version: number | null, at: string, isCurrent: boolean }> };
+
 export type OrgKeyChangedSubscriptionVariables = Exact<{
   orgID?: string | null | undefined;
   keyHash?: string | null | undefined;
@@ -5140,6 +5196,97 @@ export const DeliverKeysDocument = new TypedDocumentString(`
   state
   data
 }`, {"hash":"sha256:3321c7c2c18908f1db1c4dc1c16f366090c9851b6b53562a5e5c3bd04e045362"}) as unknown as TypedDocumentString<DeliverKeysQuery, DeliverKeysQueryVariables>;
+export const AcknowledgeChangesDocument = new TypedDocumentString(`
+    mutation AcknowledgeChanges($gateway: String!, $orgID: String, $cursor: String, $digest: String) {
+  acknowledgeChanges(
+    gateway: $gateway
+    orgID: $orgID
+    cursor: $cursor
+    digest: $digest
+  ) {
+    isNew
+  }
+}
+    `, {"hash":"sha256:1e0b8710516c0acf9bab48a9251b28b54ab047ed52f6a60dfb36315759e5345d"}) as unknown as TypedDocumentString<AcknowledgeChangesMutation, AcknowledgeChangesMutationVariables>;
+export const ForgetGatewayDocument = new TypedDocumentString(`
+    mutation ForgetGateway($gateway: String!, $orgID: String) {
+  forgetGateway(gateway: $gateway, orgID: $orgID) {
+    gateway
+  }
+}
+    `, {"hash":"sha256:2d750a38056068616ed307e90329acce23c0d9f670c9339417e66be93e30e20e"}) as unknown as TypedDocumentString<ForgetGatewayMutation, ForgetGatewayMutationVariables>;
+export const GatewaysDocument = new TypedDocumentString(`
+    query Gateways($orgID: String, $names: [String!], $first: Int, $after: String) {
+  gateways(orgID: $orgID, names: $names, first: $first, after: $after) {
+    edges {
+      cursor
+      node {
+        name
+        orgID
+        lag
+        lastSeen
+        cursor
+        digest
+      }
+    }
+    pageInfo {
+      ...Place
+    }
+  }
+}
+    fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}`, {"hash":"sha256:dfdd9a8a07286ab7c057fa2a04ea3a27049f6c7208f8970a19e06decb7f147fc"}) as unknown as TypedDocumentString<GatewaysQuery, GatewaysQueryVariables>;
+export const KeyDeploymentsDocument = new TypedDocumentString(`
+    query KeyDeployments($by: OrgKeyByInput!, $gateways: [String!], $first: Int, $after: String) {
+  orgKey(by: $by, includeDeleted: true) {
+    id
+    version
+    deployments(gateways: $gateways, first: $first, after: $after) {
+      edges {
+        node {
+          gateway
+          orgID
+          version
+          at
+          isCurrent
+        }
+      }
+      pageInfo {
+        ...Place
+      }
+    }
+  }
+}
+    fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}`, {"hash":"sha256:78eac7362caffeb83e1868ca856b602d80747d9b83b21c0a8e9bfa6295891576"}) as unknown as TypedDocumentString<KeyDeploymentsQuery, KeyDeploymentsQueryVariables>;
+export const KeyDigestDocument = new TypedDocumentString(`
+    query KeyDigest($cursor: String!, $orgID: String, $after: String) {
+  keyDigest(cursor: $cursor, orgID: $orgID, after: $after) {
+    digest
+    keys
+    endCursor
+  }
+}
+    `, {"hash":"sha256:8dec1f6b34b266a6cd032bf696418aec3df48f41d577a0c5bf21c5d9b7886cc7"}) as unknown as TypedDocumentString<KeyDigestQuery, KeyDigestQueryVariables>;
+export const KeyDeployedDocument = new TypedDocumentString(`
+    subscription KeyDeployed($keyID: ID, $keyHash: String, $gateways: [String!]!) {
+  orgKeyDeployed(keyID: $keyID, keyHash: $keyHash, gateways: $gateways) {
+    gateway
+    orgID
+    version
+    at
+    isCurrent
+  }
+}
+    `, {"hash":"sha256:a105880e9ce5174e7c6d9c3e191a677a318e7f04f5c52f9351ea3397351dc3f8"}) as unknown as TypedDocumentString<KeyDeployedSubscription, KeyDeployedSubscriptionVariables>;
 export const OrgKeyChangedDocument = new TypedDocumentString(`
     subscription OrgKeyChanged($orgID: String, $keyHash: String, $after: String) {
   orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) {

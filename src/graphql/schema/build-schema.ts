@@ -21,6 +21,7 @@ import './policy-change.js';
 import './propose.js';
 import './proposal.js';
 import './change-feed.js';
+import './gateways.js';
 
 /** Builds the schema of the API, sorted by name unless `sortSchema` is false. */
 export function buildAPISchema(options?: { readonly sortSchema: boolean }): GraphQLSchema {

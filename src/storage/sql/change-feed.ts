@@ -14,7 +14,7 @@ import { prepared, type Prepared, type SqlSession } from './session.js';
 /**
  * The position of a change. Changes of one transaction share `tx`; an engine with one writer at a time has `tx` 0 only.
  */
-interface FeedPosition {
+export interface FeedPosition {
   readonly tx: bigint;
   readonly id: bigint;
 }
@@ -40,12 +40,12 @@ function cursorOf({ tx, id }: FeedPosition, mark: string): string {
   return Buffer.from(`${tx}.${id}.${mark}`, 'latin1').toString('base64url');
 }
 
-/** @throws {AppError} INVALID when the text is not a cursor. */
-function positionOfCursor(cursor: string): FingerprintedPosition {
+/** @throws {AppError} INVALID with the path of the argument when the text is not a cursor. */
+function positionOfCursor(cursor: string, argument = 'after'): FingerprintedPosition {
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
   const [, tx = '', id = '', mark = ''] = /^(\d{1,19})\.(\d{1,19})\.([\da-f]{8}|)$/.exec(text) ?? [];
   const position = { tx: int64Of(tx), id: int64Of(id), mark };
-  if (position.tx === undefined || position.id === undefined) throw badCursor();
+  if (position.tx === undefined || position.id === undefined) throw badCursor(argument);
   return { tx: position.tx, id: position.id, mark };
 }
 
@@ -55,20 +55,20 @@ function int64Of(digits: string): bigint | undefined {
 }
 
 /** The error for text that is not a cursor of the change feed. */
-function badCursor(): AppError {
-  return invalidCursor('The cursor is not a cursor of the change feed.', 'must be a cursor of a change');
+function badCursor(argument: string): AppError {
+  return invalidCursor(argument, 'The cursor is not a cursor of the change feed.', 'must be a cursor of a change');
 }
 
 /** The error for a cursor of another history than that of the database. */
-function foreignCursor(): AppError {
+function foreignCursor(argument = 'after'): AppError {
   const message =
     'The cursor belongs to another database, or to changes that a restored backup does not have. Read the keys again, and follow without a cursor.';
-  return invalidCursor(message, 'must be a cursor of this database');
+  return invalidCursor(argument, message, 'must be a cursor of this database');
 }
 
-function invalidCursor(message: string, issue: string): AppError {
+function invalidCursor(argument: string, message: string, issue: string): AppError {
   return new AppError('INVALID', message, {
-    issues: [{ path: ['after'], code: 'MALFORMED_ARGUMENT', message: issue }],
+    issues: [{ path: [argument], code: 'MALFORMED_ARGUMENT', message: issue }],
   });
 }
 
@@ -96,13 +96,14 @@ function feedStatements(dialect: Dialect) {
   const flag = (condition: string) => `CAST(CASE WHEN ${condition} THEN 1 ELSE 0 END AS bigint)`;
   const isComplete = `${feed.tx} < (SELECT ${feed.horizon})`;
   const newest = `FROM history WHERE ${isComplete} ORDER BY ${feed.order('DESC')} LIMIT 1`;
+  const bounds = `${flag(feed.isBeyond)} AS is_beyond, a.tx, a.id, a.link`;
+  const ofPosition = `FROM (SELECT 1 AS one) AS always LEFT JOIN (SELECT ${feed.tx} AS tx, id, link FROM history) a ON a.id = $2`;
   // The first row has the entry at the position, if it has not been purged; the others are the entries after it, or before it.
   const read = (condition: string, direction: 'ASC' | 'DESC') =>
     prepared(
       `SELECT * FROM (
-         SELECT ${flag(feed.isBeyond)} AS is_beyond, a.tx, a.id, a.link,
-           CAST(NULL AS text) AS key_hash, CAST(NULL AS text) AS org_id, CAST(NULL AS bigint) AS size
-         FROM (SELECT 1 AS one) AS always LEFT JOIN (SELECT ${feed.tx} AS tx, id, link FROM history) a ON a.id = $2
+         SELECT ${bounds}, CAST(NULL AS text) AS key_hash, CAST(NULL AS text) AS org_id, CAST(NULL AS bigint) AS size
+         ${ofPosition}
        ) AS bounds
        UNION ALL SELECT * FROM (
          SELECT CAST(NULL AS bigint), ${feed.tx}, id, CAST(NULL AS ${types.bytes}), ${hexOf('h.key_hash')},
@@ -114,6 +115,7 @@ function feedStatements(dialect: Dialect) {
     after: read(feed.isAfter, 'ASC'),
     before: read(feed.isBefore, 'DESC'),
     entries: prepared(`SELECT ${entryColumns} FROM history h WHERE h.id ${inList('$1', 'bigint')}`),
+    bounds: prepared(`SELECT ${bounds} ${ofPosition}`),
     newest: prepared(`SELECT ${feed.tx} AS tx, id, link ${newest}`),
     state: prepared(
       `SELECT (SELECT ${feed.tx} || '.' || id ${newest}) AS newest,
@@ -147,6 +149,17 @@ const maxPageBytes = 256 * 1024;
 function isForeign({ is_beyond: isBeyond, tx, link }: BoundsRow, from: FingerprintedPosition): boolean {
   if (isBeyond === 1n || tx === null) return isBeyond === 1n;
   return tx !== from.tx || (from.mark !== '' && fingerprintOf(link) !== from.mark);
+}
+
+/** Returns a function that reads the position of a cursor. It throws INVALID with the path `cursor` for one of another history. */
+export function createCursorReader({ dialect, all }: SqlSession): (cursor: string) => Promise<FeedPosition> {
+  const { bounds } = feedStatements(dialect);
+  return async (cursor) => {
+    const position = positionOfCursor(cursor, 'cursor');
+    const [row] = await all<BoundsRow>(bounds, [position.tx, position.id]);
+    if (!row || isForeign(row, position)) throw foreignCursor('cursor');
+    return position;
+  };
 }
 
 /** The change feed: the history, which every change writes to in its transaction. */

@@ -108,6 +108,20 @@ export const copiedTables = {
     order: ['webhook_id', 'key_hash', 'event_id'],
     chunkSize: 500,
   },
+  gateways: {
+    columns: {
+      org: 'text',
+      name: 'text',
+      at_tx: 'integer?',
+      at_id: 'integer?',
+      cursor: 'text?',
+      digest: 'text?',
+      since: 'integer',
+      seen: 'integer',
+    },
+    order: ['org', 'name'],
+    chunkSize: 500,
+  },
   quota_changes: { columns: { id: 'integer', ...quotaChangeTable.columns }, order: ['id'], chunkSize: 500 },
   receipts: { columns: receiptColumns, order: ['id'], chunkSize: 200 },
 } as const satisfies Record<string, CopiedTable>;

@@ -8,6 +8,7 @@ import { layout6 } from './layout-6.js';
 import { layout7 } from './layout-7.js';
 import { layout8 } from './layout-8.js';
 import { layout9 } from './layout-9.js';
+import { layout10 } from './layout-10.js';
 
 /** The statements of a migration, by engine. */
 export type SchemaStep = Readonly<Record<Dialect['name'], string>>;
@@ -27,6 +28,7 @@ export const migrations: readonly SchemaStep[] = [
   layout7,
   layout8,
   layout9,
+  layout10,
 ];
 
 /** Databases that builds before the first release have made have smaller versions. */

@@ -3,6 +3,7 @@ import type { Storage } from '../storage.js';
 import { createChangeFeed } from './change-feed.js';
 import type { ChangeNotifier } from './change-notifier.js';
 import { createCredentialStore, type CredentialCache } from './credential-store.js';
+import { createGatewayStore } from './gateways.js';
 import { createCheckpoints } from './keys/checkpoints.js';
 import { createSqlKeyStore, type KeyStoreDeps } from './keys/key-store.js';
 import { createReceiptCounts } from './keys/receipt-counts.js';
@@ -29,6 +30,7 @@ type SqlStores = Pick<
   | 'policies'
   | 'uses'
   | 'proposals'
+  | 'gateways'
   | 'signatures'
   | 'checkpoints'
   | 'receiptCounts'
@@ -46,6 +48,7 @@ export function createSqlStores({ notifier, credentialCache, ...deps }: SqlStore
     policies: createPolicyStore(session, signer, slices),
     uses: createUses(session, deps.wideReader),
     proposals: createProposalStore(session, signer, slices, notifier.hint),
+    gateways: createGatewayStore(session),
     signatures: createSignatures(session, signer),
     checkpoints: createCheckpoints(session, signer),
     receiptCounts: createReceiptCounts(session, signer),

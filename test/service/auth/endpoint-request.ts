@@ -42,6 +42,10 @@ export async function sendToFreshKey(
   if (endpoint.key !== 'absent') await t.importKeys({ key_id: keyID, org_id: 'acme', alias: keyID, quota_max: 5 });
   if (endpoint.key === 'rotated') await sendRequest(t, 'POST', `/svc/org/keys/${keyID}/rotate`);
   if (endpoint.key === 'deleted') await sendRequest(t, 'DELETE', `/svc/org/keys/${keyID}`);
+  if (/[gG]ateway/.test(endpoint.name) || endpoint.name.endsWith('orgKeyDeployed')) {
+    const gateway = { orgID: 'acme', name: 'known', cursor: undefined, digest: undefined, at: t.clock.now };
+    await t.app.services.gateways.acknowledge(gateway);
+  }
   const found = await t.graphql(`{ orgKey(by: { keyID: "${keyID}" }) { id } }`);
   const node = (found.body['data'] as { orgKey: { id: string } | null }).orgKey?.id ?? '';
   const proposal = endpoint.key === 'proposed' ? await proposalFor(t, endpoint, headers, keyID) : '';

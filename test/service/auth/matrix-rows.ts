@@ -138,6 +138,19 @@ const rootFields: Readonly<Record<string, Row>> = {
   verifyKey: { call: 'verifyKey(keyID: "KEY") { code }', foreign: 'nothing', scopes: ['verify'] },
   deliverKey: { call: 'deliverKey(by: { keyID: "KEY" }) { keyHash }', foreign: 'nothing', scopes: ['deliver'] },
   deliverKeys: { call: 'deliverKeys(orgID: "acme") { items { keyHash } }', foreign: 'nothing', scopes: ['deliver'] },
+  acknowledgeChanges: {
+    call: 'acknowledgeChanges(gateway: "edge-1", orgID: "acme") { isNew }',
+    foreign: 'FORBIDDEN',
+    scopes: ['deliver'],
+  },
+  forgetGateway: {
+    call: 'forgetGateway(gateway: "known", orgID: "acme") { gateway }',
+    foreign: 'FORBIDDEN',
+    scopes: ['update'],
+  },
+  gateways: { call: 'gateways(orgID: "acme") { edges { node { name } } }', foreign: 'nothing' },
+  keyDigest: { call: 'keyDigest(cursor: "MC4wLg", orgID: "acme") { keys }', foreign: 'FORBIDDEN' },
+  orgKeyDeployed: { call: 'orgKeyDeployed(keyID: "KEY", gateways: ["known"]) { version }', foreign: 'NOT_FOUND' },
   // A new subscription receives no event yet. For the events of a subscription, see test/service/graphql/org-key-changed.test.ts.
   orgKeyChanged: {
     call: 'orgKeyChanged(orgID: "acme") { ... on OrgKeyChanged { entry { version } } }',
