@@ -15,6 +15,7 @@ import { migrate } from '../../src/storage/sqlite/connection.js';
 import { hookTo } from '../support/webhooks.js';
 import { startApp } from '../support/app.js';
 import { makeOwnCommandLine } from '../support/cli.js';
+import { hashOf } from '../support/factories.js';
 import { describeEngines, makeOwnPlace, type EnginePlace } from '../support/engines.js';
 import { temporaryFolder } from '../support/folder.js';
 
@@ -103,6 +104,7 @@ describe('D-10 a migration', () => {
         '54cec5e913367c2e',
         '4a13f49880a7adaf',
         'e7bc36188fe2f161',
+        '0ef19a326b5a71d9',
       ],
     ],
     [
@@ -117,6 +119,7 @@ describe('D-10 a migration', () => {
         '8e95ad61d8814c31',
         '1467a86eee2d06b0',
         'b434b804092b7c2a',
+        '6cc8325b4b9bf93f',
       ],
     ],
   ] as const)('is not changed once databases have it: %s', (engine, digests) => {
@@ -163,16 +166,19 @@ const beforeNotices = [
   ...['event_id', 'notice'].map((column) => `ALTER TABLE history DROP COLUMN ${column}`),
 ];
 
-/** The statements that undo migration 9. */
+/** The statement that undoes migration 10. */
+const beforeGateways = 'DROP TABLE gateways';
+/** The statements that undo migrations 9 and 10. */
 const beforeProposals = [
+  beforeGateways,
   'DROP TABLE proposals',
   'DROP TABLE proposal_steps',
   'ALTER TABLE history DROP COLUMN proposal',
 ];
-/** The statements that undo migrations 8 and 9. */
+/** The statements that undo migrations 8 to 10. */
 const beforeEventTypes = [...beforeProposals, 'ALTER TABLE webhooks DROP COLUMN event_types'];
 
-/** The statements that undo migrations 7 to 9. */
+/** The statements that undo migrations 7 to 10. */
 const beforeUses = [
   ...beforeEventTypes,
   'DROP INDEX keys_by_use',
@@ -184,7 +190,7 @@ const beforeUses = [
   'ALTER TABLE identifiers DROP COLUMN last_used',
   'ALTER TABLE identifiers DROP COLUMN silence',
 ];
-/** The statements that undo migrations 5 to 9. */
+/** The statements that undo migrations 5 to 10. */
 const beforeIdentifiers = [
   ...beforeUses,
   ...beforeNotices,
@@ -419,4 +425,26 @@ describeEngines('a database of an unreleased version', (engine) => {
       }
     },
   );
+});
+
+describeEngines('a database of the ninth migration', (engine) => {
+  it('is migrated at a start, and knows what gateways acknowledge from then on', async () => {
+    const place = await makeOwnPlace(engine);
+    const before = await startApp(place.env);
+    await before.importKeys({ key_id: 'k1', org_id: 'acme' });
+    await before.close();
+    await place.run(
+      beforeGateways,
+      place.database ? "UPDATE settings SET value = '109' WHERE name = 'schema_version'" : 'PRAGMA user_version = 109',
+    );
+    const after = await startApp(place.env);
+    const { feed, gateways, store } = after.app.services;
+    const cursor = await feed.latestCursor();
+    await gateways.acknowledge({ orgID: undefined, name: 'edge-1', cursor, digest: undefined, at: after.clock.now });
+    const key = await store.find(hashOf('k1'));
+    expect(await gateways.deployments(key ? [key] : [], { limit: 10 })).toMatchObject([
+      [{ version: 1, isCurrent: true }],
+    ]);
+    await after.close();
+  });
 });

@@ -1342,7 +1342,7 @@ export type KeyDeploymentsQueryVariables = Exact<{
 }>;
 
 
-export type KeyDeploymentsQuery = { orgKey: { id: string, version: number, deployments: { edges: Array<{ node: { gateway: string, orgID: string | null, version: number | null, at: string, isCurrent: boolean } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null } | null };
+export type KeyDeploymentsQuery = { orgKey: { id: string, version: number, deployments: { edges: Array<{ cursor: string, node: { gateway: string, orgID: string | null, version: number | null, at: string, isCurrent: boolean } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null } | null };
 
 export type KeyDigestQueryVariables = Exact<{
   cursor: string;
@@ -5247,6 +5247,7 @@ export const KeyDeploymentsDocument = new TypedDocumentString(`
     version
     deployments(gateways: $gateways, first: $first, after: $after) {
       edges {
+        cursor
         node {
           gateway
           orgID
@@ -5266,7 +5267,7 @@ export const KeyDeploymentsDocument = new TypedDocumentString(`
   hasPreviousPage
   startCursor
   endCursor
-}`, {"hash":"sha256:78eac7362caffeb83e1868ca856b602d80747d9b83b21c0a8e9bfa6295891576"}) as unknown as TypedDocumentString<KeyDeploymentsQuery, KeyDeploymentsQueryVariables>;
+}`, {"hash":"sha256:9de3f5c3a24c7d9c0f459f18f6525b26e795bb03ba07cd3f0fd6bfbcf52e8c92"}) as unknown as TypedDocumentString<KeyDeploymentsQuery, KeyDeploymentsQueryVariables>;
 export const KeyDigestDocument = new TypedDocumentString(`
     query KeyDigest($cursor: String!, $orgID: String, $after: String) {
   keyDigest(cursor: $cursor, orgID: $orgID, after: $after) {
