@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { printable } from '../lib/text.js';
 import type { GatewayClient, ListedGateway } from './client/gateway-operations.js';
-import { keyLocation, keysOptions, runKeysCommand, stringOption } from './client/run.js';
+import { keyLocation, keysOptions, parseNumberOption, runKeysCommand, stringOption } from './client/run.js';
 import type { CLICommand, OptionValues } from './command.js';
-import { actorOption, parseDuration, parseOrgIDOption } from './input.js';
+import { actorOption, parseOrgIDOption } from './input.js';
 import { UsageError, type IO } from './io.js';
 import { formatTable, toJSONLine } from './output.js';
 
@@ -147,7 +147,7 @@ export const waitOptions = {
     value: 'GATEWAYS',
     description: 'Wait until the gateways with these names have the change; separate several by commas',
   },
-  'wait-timeout': { value: '60s', description: 'How long --wait waits at most (default 60s)' },
+  'wait-timeout': { value: 'SECONDS', description: 'How long --wait waits at most (default 60)' },
 };
 
 /** The exit code when the change was made, and the gateways did not acknowledge it in time. */
@@ -157,7 +157,8 @@ export const waitExitCodes: Readonly<Record<number, string>> = {
   [notEverywhereExitCode]: 'done, but with --wait: not all of the gateways have acknowledged it in time',
 };
 
-const defaultWaitMs = 60_000;
+const defaultWaitSeconds = 60;
+const maxWaitSeconds = 86_400;
 const maxWaited = 50;
 const waitPollMs = 500;
 
@@ -171,7 +172,7 @@ interface DeploymentWait {
 
 /** Reads the options `--wait` and `--wait-timeout`. @throws {UsageError} if they are not valid */
 export function waitFrom(io: IO, options: OptionValues): DeploymentWait {
-  const timeoutMs = parseDuration('--wait-timeout', options['wait-timeout']) ?? defaultWaitMs;
+  const timeoutMs = (parseNumberOption(options, 'wait-timeout', maxWaitSeconds) ?? defaultWaitSeconds) * 1000;
   const text = stringOption(options, 'wait');
   const names = text?.split(',') ?? [];
   if (names.includes('') || names.length > maxWaited) {

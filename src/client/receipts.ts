@@ -6,7 +6,7 @@ import { retried, wait } from './retry.js';
 export interface SyncedGateway {
   /** Its name: 1 to 64 letters, digits, dots, hyphens and underscores. One for each copy. */
   readonly name: string;
-  /** Returns the digest of the copy as it is now, of `createCopyDigest`. Default: none is sent. */
+  /** Returns the digest of the copy as it is now, of `createCopyDigest`, from the start of `sync` on. Default: none is sent. */
   readonly digest?: (() => string) | undefined;
   /** Resolves when the gateway uses all that was saved until now. Default: at once, because a saved copy is in use. */
   readonly whenApplied?: (() => Promise<void>) | undefined;

@@ -84,6 +84,7 @@ export async function sync(client: SyncClient, options: SyncOptions): Promise<vo
     for (const keyHash of place?.unreadable ?? []) run.unreadable.add(keyHash);
     // What the copy has is not known: it may be an old one.
     if (!place) await receipts?.begin();
+    else if (run.unreadable.size === 0) receipts?.reached(place.cursor);
     while (!signal.aborted) place = place ? await followFrom(run, place) : await copyAll(run);
   };
   let failure: { readonly error: unknown } | undefined;

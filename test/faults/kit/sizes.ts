@@ -8,8 +8,12 @@ const sizes = {
   ROTATION_KILLS: { short: 2, full: 40 },
   /** Kills while a key gets other identifiers, on each engine. */
   KEY_ROTATION_KILLS: { short: 4, full: 100 },
-  /** Kills of a service that records notices, and of one that writes the use of keys, on each engine. */
+  /**
+   * Kills of a service that records notices, of one and the adapter of its gateway, and of one that writes the use of keys, on
+   * each engine.
+   */
   NOTICE_KILLS: { short: 2, full: 60 },
+  RECEIPT_KILLS: { short: 2, full: 50 },
   USE_KILLS: { short: 1, full: 30 },
   /** Kills of a service around the times and the approvals of proposals, on each engine. */
   PROPOSAL_KILLS: { short: 2, full: 60 },

@@ -230,7 +230,7 @@ describeEngines('what gateways have', (engine) => {
     const lines = t
       .logLines('Gateway')
       .concat(t.logLines('acknowledgeChanges'))
-      .filter(({ level, verdict }) => level === 'info' && verdict !== undefined)
+      .filter(({ level, event }) => level === 'info' && (event === 'change' || event === 'delivery'))
       .map(({ operation, verdict, code, gateway }) => [operation, verdict, gateway ?? code]);
     expect(lines).toEqual([
       ['forgetGateway', 'accepted', 'edge-1'],
