@@ -24,7 +24,6 @@ const addresses: Readonly<Record<Section, string>> = {
   keys: '/console',
   policies: '/console/policies',
   organizations: '/console/organizations',
-  gateways: '/console/gateways',
   changes: '/console/changes',
   preview: '/console/preview',
 };

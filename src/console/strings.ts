@@ -34,7 +34,6 @@ export const text = {
     keys: 'Keys',
     policies: 'Policies',
     organizations: 'Organizations',
-    gateways: 'Gateways',
     changes: 'Changes',
     preview: 'Preview',
   },
