@@ -211,8 +211,8 @@ function runCommand(command: string): Promise<number | string> {
   });
 }
 
-/** The identifiers that are accepted now: both during a rotation. */
-function identifiersOf({ keyID, rotation }: DeliveredFragment, now: Date): string[] {
+/** The identifiers that are accepted now: both during a rotation. Null for one of which only the hash is known. */
+function identifiersOf({ keyID, rotation }: DeliveredFragment, now: Date): (string | null)[] {
   const isRetired = !rotation || Date.parse(rotation.retiresAt) <= now.getTime();
   return isRetired ? [keyID] : [keyID, rotation.oldKeyID];
 }
@@ -255,7 +255,11 @@ function toLines(
     if (key.state !== 'ACTIVE' || (expires >= 1 && expires * 1000 <= now.getTime())) return [];
     return identifiersOf(key, now).flatMap((keyID) => {
       const { keyHash, orgID, version, data } = key;
-      const line = toLine(template, { key: keyID, key_hash: keyHash, org_id: orgID, version, data });
+      // Without its identifier, the line of a map could accept requests without a key.
+      const isKnown = keyID !== null || !template.includes('{key}');
+      const line = isKnown
+        ? toLine(template, { key: keyID, key_hash: keyHash, org_id: orgID, version, data })
+        : undefined;
       if (line === undefined) leaveOut(keyHash);
       return line ?? [];
     });

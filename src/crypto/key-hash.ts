@@ -22,6 +22,13 @@ const tokenDigests: ReadonlyMap<unknown, Digest> = new Map([
   ['sha256', sha256],
 ]);
 
+/** How many hex digits the hashes of identifiers can have that another system computed with the same algorithm. */
+export function foreignHashLengths(algorithm: KeyHashAlgorithm): readonly number[] {
+  // The pepper is ours.
+  if (algorithm === 'hmac-sha256') return [];
+  return algorithm === 'sha256' ? [64] : [8, 16, 32, 64];
+}
+
 /**
  * Creates the function that hashes a key identifier to lower-case hex. Murmur is not cryptographic: identifiers can be
  * computed from their hashes, and two can have the same one. Use it only to keep the hashes of existing gateways.

@@ -9,7 +9,7 @@ import { identifierHashOf, rotationOf } from './identifiers.js';
 import { stateOf, withStoredHashType, type KeyState, type RunningRotation, type StoredKey } from './key.js';
 import { entriesOf, positionOfEntry } from './key-query.js';
 import type { CallContext, Ports } from './ports.js';
-import { aadFor } from './protect-secrets.js';
+import { aadFor, openKeyID } from './protect-secrets.js';
 import type { KeyReference } from './queries/read-keys.js';
 
 /** The maximum number of keys that one page delivers. */
@@ -20,7 +20,8 @@ const maxPageBytes = 1024 * 1024;
 
 /** A key with everything that a gateway needs to decide without Keyfront. */
 export interface DeliveredKey extends Pick<StoredKey, 'keyHash' | 'orgID' | 'version'> {
-  readonly keyID: string;
+  /** Undefined if only its hash is known. */
+  readonly keyID: string | undefined;
   readonly identifierHash: string;
   /** Undefined if it has one identifier. */
   readonly rotation: RunningRotation | undefined;
@@ -75,7 +76,7 @@ export function createKeyDelivery(ports: Ports, nameOf: (reference: KeyReference
       keyHash,
       orgID,
       version,
-      keyID: open(key.sealedKeyID, aadFor(keyHash, 'keyID')),
+      keyID: openKeyID(ports, keyHash, key.sealedKeyID),
       identifierHash: identifierHashOf(key),
       rotation: openRotation(ports, key),
       state: stateOf(key, now()),
@@ -177,9 +178,9 @@ export function createKeyDelivery(ports: Ports, nameOf: (reference: KeyReference
 }
 
 /** Returns the rotation of a key that runs now, with the identifier that is going to retire. */
-export function openRotation({ now, open }: Pick<Ports, 'now' | 'open'>, key: StoredKey): RunningRotation | undefined {
-  const retiring = rotationOf(key, now());
+export function openRotation(ports: Pick<Ports, 'now' | 'open'>, key: StoredKey): RunningRotation | undefined {
+  const retiring = rotationOf(key, ports.now());
   if (!retiring) return undefined;
   const { keyHash, sealedKeyID, retiresAt, silence } = retiring;
-  return { keyHash, retiresAt, silence, keyID: open(sealedKeyID, aadFor(key.keyHash, 'keyID')) };
+  return { keyHash, retiresAt, silence, keyID: openKeyID(ports, key.keyHash, sealedKeyID) };
 }

@@ -11,7 +11,8 @@ import { aadFor, protectSecrets } from './protect-secrets.js';
 
 /** A key from another system. */
 export interface ImportRequest {
-  readonly keyID: string;
+  /** The identifier, or its hash if nobody knows the identifier. */
+  readonly name: { readonly keyID: string } | { readonly keyHash: string };
   /** The identifier that the key had before, and the time at which it retires. Without effect after that time. */
   readonly retiring?: { readonly keyID: string; readonly retiresAt: Date } | undefined;
   /** Parsed as the definition of an update. Its dates are kept, because the key is older than its import. */
@@ -35,8 +36,9 @@ export type ImportPorts = Pick<Ports, 'now' | 'hashKeyID' | 'hashPassword' | 'ne
  * wait to be hashed.
  */
 export async function prepareImport(ports: ImportPorts, request: ImportRequest): Promise<KeyTransition> {
-  const keyID = checkKeyID(request.keyID);
-  const keyHash = ports.hashKeyID(keyID);
+  const { name } = request;
+  const keyID = 'keyID' in name ? checkKeyID(name.keyID) : '';
+  const keyHash = 'keyID' in name ? ports.hashKeyID(keyID) : name.keyHash;
   const { definition: normalized, secrets } = normalizeDefinition(request.input);
   const { orgID: owner, ...definition } = normalized;
   const orgID = ownerOf(owner ?? request.orgID);

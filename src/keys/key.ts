@@ -41,7 +41,8 @@ export interface RetiringIdentifier {
 
 /** A rotation that runs, with the identifier that is going to retire. */
 export interface RunningRotation extends Omit<RetiringIdentifier, 'sealedKeyID'> {
-  readonly keyID: string;
+  /** Undefined if only its hash is known. */
+  readonly keyID: string | undefined;
 }
 
 /** When an identifier retires before its time: the new one was used, and this one was not for so long. */
@@ -57,6 +58,7 @@ export interface StoredKey {
   readonly keyHash: string;
   /** 32 random hex digits. A key that is purged and added again has another identity. */
   readonly identity: string;
+  /** See `openKeyID`. */
   readonly sealedKeyID: Uint8Array;
   /** Undefined if it has its first identifier, and no other. */
   readonly identifiers?: KeyIdentifiers | undefined;

@@ -22,6 +22,20 @@ export function aadFor(keyHash: string, secret: 'keyID' | 'jwtSecret' | 'hmacStr
   return `keys|${keyHash}|${secret}`;
 }
 
+/**
+ * Opens the identifier of a key. Undefined if only its hash is known, as for a key that was imported without its identifier: its
+ * sealed text is empty.
+ *
+ * @throws {AppError} INTERNAL when it cannot be opened.
+ */
+export function openKeyID(
+  { open }: { readonly open: (sealed: Uint8Array, aad: string) => string },
+  keyHash: string,
+  sealedKeyID: Uint8Array,
+): string | undefined {
+  return open(sealedKeyID, aadFor(keyHash, 'keyID')) || undefined;
+}
+
 /** The sealed values of a key, each with its associated data. */
 export function sealedSecretsOf({ keyHash, sealedKeyID, identifiers, secrets: { jwtSecret, hmacString } }: StoredKey) {
   const sealed = [

@@ -28,7 +28,7 @@ export async function withQuotas(keys: KeyService, storedKeys: readonly StoredKe
 /** The key as an object of the REST API. */
 export function keyToJSON(keys: KeyService, { key, figures: { used, remaining, renewsAt } }: KeyWithQuota): object {
   return {
-    key: keys.keyIDOf(key),
+    key: keys.keyIDOf(key) ?? null,
     key_hash: key.keyHash,
     version: key.version,
     state: keys.stateOf(key),
@@ -67,12 +67,12 @@ export function identifierMembers({
 /** The response to a change of a key, with the new version as its `ETag`. */
 export function changeResponse(
   action: string,
-  keyID: string,
+  keyID: string | undefined,
   { keyHash, version }: StoredKey,
   more: object = {},
   headers: Record<string, string> = {},
 ): HTTPResponse {
-  const body = { action, key: keyID, key_hash: keyHash, status: 'ok', ...more };
+  const body = { action, key: keyID ?? null, key_hash: keyHash, status: 'ok', ...more };
   return jsonResponse(body, 200, { etag: `"${version}"`, ...headers });
 }
 

@@ -71,7 +71,8 @@ export type LiveQuota = Pick<QuotaFigures, 'used' | 'remaining' | 'renewsAt'>;
 
 /** What names a key, also a deleted one. */
 export interface FoundKey {
-  readonly keyID: string;
+  /** Not there if only the hash of the identifier is known. */
+  readonly keyID?: string | null | undefined;
   readonly keyHash: string;
   readonly orgID: string;
   readonly version: number;
@@ -367,7 +368,7 @@ const operations = {
     local: async ({ keys, caller }, keyID, definition, options) => {
       const input = parseDefinition('update', definition);
       const created = await keys.createOrgKey(caller, { keyID, input, ...options });
-      return { ...toResult(created), keyID: keys.keyIDOf(created.key) };
+      return { ...toResult(created), keyID: keys.newKeyIDOf(created.key) };
     },
     remote: async (place, keyID, definition, { keyIDPrefix: prefix, reason }) => {
       const variables = { keyID, prefix, reason, input: await toInput(place, keyID ?? '', definition, {}) };
@@ -395,7 +396,7 @@ const operations = {
     local: async ({ keys, caller }, keyID, options) => {
       const rotated = await keys.rotateOrgKey(caller, { keyID, ...options });
       const retiresAt = keys.rotationOf(rotated.key)?.retiresAt.toISOString();
-      return { ...toResult(rotated), keyID: keys.keyIDOf(rotated.key), retiresAt };
+      return { ...toResult(rotated), keyID: keys.newKeyIDOf(rotated.key), retiresAt };
     },
     remote: async (
       place,

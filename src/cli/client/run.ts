@@ -131,7 +131,8 @@ export async function runKeyCommand(
   const { options, args, argsAfterKey = 0 } = call;
   const reference = keyReferenceFrom(options, args.slice(0, Math.max(args.length - argsAfterKey, 0)));
   return runKeysCommand(call, async (context) => {
-    const keyID = 'keyID' in reference ? reference.keyID : (await findByHash(context.keys, reference.keyHash)).keyID;
+    const keyID =
+      'keyID' in reference ? reference.keyID : identifierOf(await findByHash(context.keys, reference.keyHash));
     return work({ ...context, keyID, args: args.slice(args.length - argsAfterKey) });
   });
 }
@@ -183,6 +184,14 @@ export async function fullHashOf(keys: Pick<KeyClient, 'hashesAfter'>, text: str
   const [keyHash = text, ...others] = found.flat().filter((one) => one.startsWith(text));
   if (others.length > 0) throw new AppError('INVALID', `Several hashes begin with ${text}. Write more of it.`);
   return keyHash;
+}
+
+/** @throws {AppError} INVALID if only the hash of the identifier is known. */
+export function identifierOf({ keyID }: FoundKey): string {
+  if (typeof keyID === 'string') return keyID;
+  const message =
+    'The key was imported by its hash, and this command needs its identifier. Use GraphQL with `keyHash`.';
+  throw new AppError('INVALID', message);
 }
 
 async function findByHash(keys: KeyClient, hash: string): Promise<FoundKey> {

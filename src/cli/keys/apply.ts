@@ -22,7 +22,7 @@ import {
   type KeyClient,
   type ListedKey,
 } from '../client/operations.js';
-import { keyLocation, keysOptions, reasonOption, runKeysCommand, stringOption } from '../client/run.js';
+import { identifierOf, keyLocation, keysOptions, reasonOption, runKeysCommand, stringOption } from '../client/run.js';
 import { type CLICommand, type OptionValues } from '../command.js';
 import { readDefinitionFolder, type DesiredKey } from '../definitions.js';
 import { actorOption, confirm, gatewayEffect, notConfirmedExitCode, yesOption, parseOrgIDOption } from '../input.js';
@@ -215,7 +215,7 @@ function planDeletion(keys: KeyClient, key: ListedKey, { reason }: ApplyOptions)
   const run = async () => {
     const found = await keys.find({ keyHash });
     if (!found) throw keyNotFound();
-    return keys.delete(found.keyID, { expectedVersion: version, reason });
+    return keys.delete(identifierOf(found), { expectedVersion: version, reason });
   };
   return { action: 'delete', alias, keyHash, changes: [], run };
 }

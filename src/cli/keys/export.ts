@@ -1,7 +1,7 @@
 import { withEffectiveQuota } from '../../keys/access/effective-access.js';
 import type { Policies } from '../../keys/access/policy.js';
 import { rotationOf } from '../../keys/identifiers.js';
-import { aadFor } from '../../keys/protect-secrets.js';
+import { aadFor, openKeyID } from '../../keys/protect-secrets.js';
 import { withSecrets } from '../../keys/definition/normalize.js';
 import type { StoredKey } from '../../keys/key.js';
 import type { ScannedKey } from '../../keys/ports.js';
@@ -149,14 +149,13 @@ function toWire({ sealer, now }: Services, key: StoredKey, policies: Policies, i
     ...(remaining !== undefined && { quotaRemaining: remaining }),
     ...(quota.renews !== undefined && { quotaRenews: quota.renews }),
   };
-  const openID = (sealed: Uint8Array) => sealer.open(sealed, aadFor(keyHash, 'keyID'));
+  const openID = (sealed: Uint8Array) => openKeyID(sealer, keyHash, sealed);
   const retiring = rotationOf(key, now());
+  const keyID = openID(key.sealedKeyID);
+  const retiringID = retiring && openID(retiring.sealedKeyID);
   return {
-    key_id: openID(key.sealedKeyID),
-    ...(retiring && {
-      retiring_key_id: openID(retiring.sealedKeyID),
-      retires_at: retiring.retiresAt.toISOString(),
-    }),
+    ...(keyID === undefined ? { key_hash: keyHash } : { key_id: keyID }),
+    ...(retiringID !== undefined && { retiring_key_id: retiringID, retires_at: retiring?.retiresAt.toISOString() }),
     ...definitionToWire(complete),
   };
 }

@@ -14,6 +14,7 @@ import type { JSONValue } from '../../lib/json.js';
 import { withWireIssuePaths } from '../../rest/json-body.js';
 import { definitionFromWire, issuesToWire } from '../../wire/field-names.js';
 import { parseLine } from '../definitions.js';
+import type { ConvertedSession, Difference, DifferenceCode } from './tyk-session.js';
 
 /** Callbacks of an import. Lines are numbered from 1. */
 interface ImportListener {
@@ -22,6 +23,8 @@ interface ImportListener {
   onDuplicate?(line: number, first: number): void;
   /** @param warnings - text of the warnings of a valid line */
   onWarnings?(line: number, warnings: string): void;
+  /** @param found - what the import does otherwise than the system that the line is from */
+  onDifferences?(line: number, found: readonly Difference[]): void;
   onProgress(lines: number): void;
 }
 
@@ -49,6 +52,8 @@ export interface ImportCounts {
   readonly warned: number;
   /** Keys among those imported or updated that had expired before. They have no event of it. */
   readonly expired: number;
+  /** Valid lines by what the import does otherwise with them. */
+  readonly differences: Readonly<Partial<Record<DifferenceCode, number>>>;
 }
 
 /** Text, or bytes in UTF-8. */
@@ -71,6 +76,7 @@ export async function importLines(
   listener: ImportListener,
 ): Promise<ImportCounts> {
   const counts = { imported: 0, updated: 0, existing: 0, invalid: 0, warned: 0, expired: 0 };
+  const differences: Partial<Record<DifferenceCode, number>> = {};
   const lineOfKey = new Map<string, number>();
   let batch: NumberedLine[] = [];
   let batchSize = minBatchSize;
@@ -117,12 +123,21 @@ export async function importLines(
       listener.onDuplicate?.(line.number, first);
     }
   };
+  const prepareFound = async (found: JSONValue, line: number) => {
+    const { convert } = options;
+    if (!convert) return prepareLine(ports, found, options);
+    const { body, passwordIsHashed, differences: ofLine } = convert(found);
+    const prepared = await prepareLine(ports, body, { ...options, passwordsAreHashed: passwordIsHashed });
+    for (const code of new Set(ofLine.map((one) => one.code))) differences[code] = (differences[code] ?? 0) + 1;
+    if (ofLine.length > 0) listener.onDifferences?.(line, ofLine);
+    return prepared;
+  };
   let number = 0;
   for await (const line of lines) {
     number += 1;
     try {
       const text = decode(line);
-      if (text.trim() !== '') addToBatch({ number, ...(await prepareLine(ports, parseLine(text), options)) });
+      if (text.trim() !== '') addToBatch({ number, ...(await prepareFound(parseLine(text), number)) });
     } catch (error) {
       skipInvalid(number, error);
     }
@@ -130,7 +145,7 @@ export async function importLines(
     listener.onProgress(number);
   }
   await flush();
-  return counts;
+  return { ...counts, differences };
 }
 
 function decode(line: Line): string {
@@ -157,6 +172,10 @@ export interface ImportOptions {
   readonly orgID: string | undefined;
   /** Stores passwords as they are: they must be bcrypt or argon2id hashes. */
   readonly passwordsAreHashed: boolean;
+  /** How many hex digits the hash of a key may have whose identifier is not known: see `foreignHashLengths`. */
+  readonly hashLengths?: readonly number[];
+  /** Reads the lines of another system. */
+  readonly convert?: ((found: JSONValue) => ConvertedSession) | undefined;
   /** Who imports, for the history. Default: the command. */
   readonly actor?: Actor;
   /** The known policies. Default: none. */
@@ -164,8 +183,8 @@ export interface ImportOptions {
 }
 
 /** A valid line of an import. */
-interface PreparedLine {
-  readonly keyID: string;
+export interface PreparedLine {
+  readonly name: ImportRequest['name'];
   readonly input: KeyDefinition;
   /** Replaces the password of `input`. */
   readonly passwordHash: string | undefined;
@@ -176,7 +195,8 @@ interface PreparedLine {
 }
 
 /**
- * Validates a line of the form `{"key_id": "...", ...definition}`. Stores nothing.
+ * Validates a line of the form `{"key_id": "...", ...definition}`, or with `key_hash` if nobody knows the identifier. Stores
+ * nothing.
  *
  * @throws {AppError} INVALID with paths in the names of REST
  */
@@ -186,6 +206,7 @@ export async function prepareLine(
   {
     orgID,
     passwordsAreHashed,
+    hashLengths = [],
     actor = { credentialID: 'cli', label: 'keyfront keys import' },
     policies = new Map(),
   }: ImportOptions,
@@ -193,8 +214,8 @@ export async function prepareLine(
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new AppError('INVALID', 'The line is not a JSON object.');
   }
-  const { key_id: keyID, retiring_key_id: retiringID, retires_at: retiresAt, ...definition } = body;
-  if (typeof keyID !== 'string') throw missingKeyID();
+  const { key_id: keyID, key_hash: keyHash, retiring_key_id: retiringID, retires_at: retiresAt, ...definition } = body;
+  const name = nameFrom(keyID, keyHash, hashLengths);
   const retiring = retiringFrom(retiringID, retiresAt);
   return withWireIssuePaths(definition, async () => {
     const { passwordHash, rest } = passwordsAreHashed
@@ -202,7 +223,7 @@ export async function prepareLine(
       : { passwordHash: undefined, rest: definition };
     const input = parseDefinition('update', definitionFromWire(rest));
     const transition = await prepareImport(ports, {
-      keyID,
+      name,
       retiring,
       orgID,
       passwordHash,
@@ -213,7 +234,7 @@ export async function prepareLine(
     const warnings = keyWarnings(input, { orgID: transition.next.orgID, policies }, ports.now());
     // An import stores the dates of a key that it adds, so that they are no reason for a warning.
     const shown = warnings.filter(({ code }) => code !== 'SERVER_OWNED');
-    return { keyID, input, passwordHash, transition, warnings: issuesToWire(shown, body) };
+    return { name, input, passwordHash, transition, warnings: issuesToWire(shown, body) };
   });
 }
 
@@ -232,9 +253,28 @@ function malformedRetirement(member: string, message: string): AppError {
   return new AppError('INVALID', 'The rotation of the key is not valid.', { issues: [issue] });
 }
 
-function missingKeyID(): AppError {
-  const issue = { path: ['key_id'], code: 'MISSING', message: 'is required and must be a string' };
-  return new AppError('INVALID', 'The line names no key.', { issues: [issue] });
+/** @throws {AppError} INVALID when the line has neither an identifier nor a hash of this installation's algorithm. */
+function nameFrom(
+  keyID: JSONValue | undefined,
+  keyHash: JSONValue | undefined,
+  hashLengths: readonly number[],
+): ImportRequest['name'] {
+  if (typeof keyID === 'string') return { keyID };
+  if ((keyID ?? null) !== null || (keyHash ?? null) === null) {
+    throw namesNoKey('key_id', 'MISSING', 'is required and must be a string');
+  }
+  const digits = hashLengths.join(', ') || 'no number of';
+  if (typeof keyHash === 'string' && hashLengths.includes(keyHash.length) && /^[\da-f]+$/.test(keyHash))
+    return { keyHash };
+  throw namesNoKey(
+    'key_hash',
+    'MALFORMED_ARGUMENT',
+    `must have ${digits} lower-case hex digits, as the hashes of KEYFRONT_KEY_HASH`,
+  );
+}
+
+function namesNoKey(member: string, code: string, message: string): AppError {
+  return new AppError('INVALID', 'The line names no key.', { issues: [{ path: [member], code, message }] });
 }
 
 /** Separates the password hash, which is stored unchanged and to which the rules for passwords do not apply. */

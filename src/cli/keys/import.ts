@@ -1,5 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
+import { readConfig } from '../../config/config.js';
+import { foreignHashLengths } from '../../crypto/key-hash.js';
 import { createKeyService, type KeyService } from '../../keys/key-service.js';
 import type { KeyStore } from '../../keys/ports.js';
 import { AppError, errorCodeOf } from '../../lib/errors.js';
@@ -13,7 +15,14 @@ import type { Actor } from '../../keys/key.js';
 import { actorOption, localActor, parseOrgIDOption } from '../input.js';
 import { UsageError, type IO } from '../io.js';
 import { createProgressLine, jsonOption, printJSONResult } from '../output.js';
-import { importLines, type ImportCounts, type ImportTarget } from './import-lines.js';
+import { importLines, type ImportCounts, type ImportOptions, type ImportTarget } from './import-lines.js';
+import {
+  convertSession,
+  describeDifference,
+  differences,
+  type Difference,
+  type DifferenceCode,
+} from './tyk-session.js';
 
 /** As shells report a process that Ctrl-C has ended. */
 const stoppedExitCode = 130;
@@ -22,7 +31,7 @@ export const importCommand: CLICommand = {
   name: 'keys import',
   summary: 'Import keys from a JSON Lines file',
   description:
-    'Each line is `{"key_id": "...", ...definition}` with the field names of REST; `-` reads standard input. Invalid lines are reported by number and skipped, and so is a line with the identifier of an earlier line. Existing keys stay as they are without --update. Every key needs an owner. Ctrl-C or SIGTERM stores the lines that were read, and ends the import; the same command continues it. `keys preview --import` reports the same problems without a data folder.',
+    'Each line is `{"key_id": "...", ...definition}` with the field names of REST, or has `key_hash` if nobody knows the identifier; `-` reads standard input. Invalid lines are reported by number and skipped, and so is a line with the identifier of an earlier line. Existing keys stay as they are without --update. Every key needs an owner. Ctrl-C or SIGTERM stores the lines that were read, and ends the import; the same command continues it. `keys preview --import` reports the same problems without a data folder.',
   arguments: ['FILE.jsonl'],
   options: {
     org: { value: 'ID', description: 'Owner of the keys whose line has no org_id' },
@@ -32,6 +41,9 @@ export const importCommand: CLICommand = {
     json: jsonOption,
     'dry-run': { description: 'Report what would be imported, and store nothing' },
     actor: actorOption,
+    from: { value: 'FORMAT', description: 'Read the sessions of another gateway; FORMAT is tyk' },
+    'names-are-hashes': { description: 'With --from: the sessions are named by the hashes of identifiers' },
+    'keep-unknown': { description: 'With --from: keep members without a field in meta_data, under tyk' },
     'passwords-are-hashed': { description: 'Passwords in the file are bcrypt or argon2id hashes; store them as is' },
   },
   exitCodes: {
@@ -49,7 +61,9 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
   const importOptions = {
     orgID: parseOrgIDOption(options['org']),
     passwordsAreHashed: options['passwords-are-hashed'] === true,
+    hashLengths: foreignHashLengths(readConfig(io.env).config.keyHash),
     actor: localActor(io, 'keys import', options),
+    convert: converterFrom(options),
   };
   const [isDryRun, updates] = [options['dry-run'] === true, options['update'] === true];
   rejectServiceURL(io);
@@ -85,13 +99,26 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
           onDuplicate: (line, first) => print(line, `skipped, because line ${first} has the same key_id`),
           // An import only counts them, because a file may have a warning in each line.
           ...(isDryRun && { onWarnings: (line: number, text: string) => print(line, `warning: ${printable(text)}`) }),
+          ...(isDryRun && {
+            onDifferences: (line: number, found: readonly Difference[]) =>
+              found.forEach((one) => print(line, printable(describeDifference(one)))),
+          }),
           onProgress: (lines) => progress.show(lines, size === undefined ? undefined : Math.min(bytesRead / size, 1)),
         },
       );
     const counts = await (isDryRun ? importAll() : load(importAll));
     progress.end();
-    printJSONResult(io, options, { dry_run: isDryRun, ...counts });
+    const { differences: found, ...numbers } = counts;
+    printJSONResult(io, options, {
+      dry_run: isDryRun,
+      ...numbers,
+      ...(importOptions.convert && { differences: found }),
+    });
     io.stderr(summaryOf(counts, { isDryRun, updates }));
+    for (const [code, count] of Object.entries(found)) {
+      const meaning = differences[code as DifferenceCode];
+      io.stderr(`${code}, keys: ${count.toLocaleString('en')}. A member of these ${meaning}.\n`);
+    }
     if (!isDryRun && counts.warned > 0) {
       io.stderr(`Lines with warnings: ${counts.warned.toLocaleString('en')}. \`keys preview --import\` shows them.\n`);
     }
@@ -110,6 +137,22 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
   });
 }
 
+/** @throws {UsageError} if the format is unknown, or an option needs one. */
+function converterFrom(options: OptionValues): ImportOptions['convert'] {
+  const from = options['from'];
+  const [namesAreHashes, keepsUnknown] = [options['names-are-hashes'] === true, options['keep-unknown'] === true];
+  if (from === undefined) {
+    const alone = namesAreHashes ? '--names-are-hashes' : keepsUnknown ? '--keep-unknown' : undefined;
+    if (alone !== undefined) throw new UsageError(`${alone} needs --from.`);
+    return undefined;
+  }
+  if (from !== 'tyk') throw new UsageError('--from must be tyk.');
+  if (options['passwords-are-hashed'] === true) {
+    throw new UsageError('--passwords-are-hashed is not for --from: each session says whether its password is hashed.');
+  }
+  return (found) => convertSession(found, { namesAreHashes, keepsUnknown });
+}
+
 function summaryOf(
   { imported, updated, existing, invalid }: ImportCounts,
   { isDryRun, updates }: { readonly isDryRun: boolean; readonly updates: boolean },
@@ -126,8 +169,8 @@ function summaryOf(
 /** Returns the function that replaces the definition of an existing key, or previews that. */
 function createReplace(keys: KeyService, actor: Actor, isDryRun: boolean): NonNullable<ImportTarget['replace']> {
   const caller = { ...actor, orgID: undefined, requestID: '' };
-  return async ({ keyID, input, passwordHash }) => {
-    const request = { keyID, input, passwordHash, resetQuota: false };
+  return async ({ name, input, passwordHash }) => {
+    const request = { ...name, input, passwordHash, resetQuota: false };
     try {
       return (
         await withWireIssuePaths(null, () =>

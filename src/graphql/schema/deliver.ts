@@ -13,9 +13,13 @@ export const DeliveredKeyType = builder.objectRef<DeliveredKey>('DeliveredKey').
     keyHash: t.exposeString('keyHash', {
       description: 'Hash of the first identifier of the key. It names the key in all events and never changes.',
     }),
-    keyID: t.exposeID('keyID', { extensions: { isSensitive: true }, description: 'The key identifier.' }),
+    keyID: t.exposeID('keyID', {
+      extensions: { isSensitive: true },
+      nullable: true,
+      description: 'The key identifier. Null for a key of which only the hash is known.',
+    }),
     identifierHash: t.exposeString('identifierHash', {
-      description: 'Hash of `keyID`. The same as `keyHash` until the key is rotated.',
+      description: 'Hash of the identifier. The same as `keyHash` until the key is rotated.',
     }),
     rotation: t.field({
       type: KeyRotation,

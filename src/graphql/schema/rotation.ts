@@ -10,8 +10,9 @@ export const KeyRotation = builder.objectRef<RunningRotation>('KeyRotation').imp
   fields: (t) => ({
     oldKeyID: t.exposeID('keyID', {
       extensions: { isSensitive: true },
+      nullable: true,
       description:
-        'The identifier that the key had before, which is accepted until it retires. It can itself be a token: do not log it.',
+        'The identifier that the key had before, which is accepted until it retires. It can itself be a token: do not log it. Null if only its hash is known.',
     }),
     oldIdentifierHash: t.exposeString('keyHash', { description: 'Hash of `oldKeyID`.' }),
     retiresAt: t.field({
@@ -48,7 +49,7 @@ const RotateOrgKeyPayload = builder.objectRef<KeyChange>('RotateOrgKeyPayload').
     keyID: t.id({
       extensions: { isSensitive: true },
       description: 'The new identifier. It can itself be a token: do not log it. The same as `orgKey.keyID`.',
-      resolve: ({ key }, _, { keys }) => keys.keyIDOf(key),
+      resolve: ({ key }, _, { keys }) => keys.newKeyIDOf(key),
     }),
     ...changedKeyFields(t),
   }),

@@ -2,7 +2,7 @@ import { AppError } from '../../lib/errors.js';
 import { withEffectiveQuota } from '../access/effective-access.js';
 import { requireKey, requireScope, visibleKey } from '../authorization.js';
 import { checkKeyID } from '../key-id.js';
-import { aadFor } from '../protect-secrets.js';
+import { openKeyID } from '../protect-secrets.js';
 import type { CallContext, Ports } from '../ports.js';
 import { withLiveQuotas } from '../quota/external-counters.js';
 import { quotaFigures, type QuotaFigures } from '../quota/quota.js';
@@ -34,7 +34,7 @@ export type KeyQueries = ReturnType<typeof createKeyQueries>;
  * throws FORBIDDEN if it lacks the scope `read`.
  */
 export function createKeyQueries(ports: Ports) {
-  const { store, externalCounters, policies, now, hashKeyID, open, reportError } = ports;
+  const { store, externalCounters, policies, now, hashKeyID, reportError } = ports;
   const keyHashOf = (keyID: string) => hashKeyID(checkKeyID(keyID));
 
   /** Names the identifiers of the filter by their hashes. @throws {AppError} INVALID when an identifier is not valid. */
@@ -183,7 +183,14 @@ export function createKeyQueries(ports: Ports) {
     /** Returns totals of the quotas of each organization. The caller must have access to all of them. */
     summarizeQuotas: async (orgIDs: readonly string[], reads?: ReadBudget): Promise<QuotaSummary[]> =>
       summarizeQuotas({ store, policies: await policies.current(), externalCounters }, orgIDs, now(), reads),
-    keyIDOf: (key: StoredKey): string => open(key.sealedKeyID, aadFor(key.keyHash, 'keyID')),
+    /** The identifier; undefined if only its hash is known. */
+    keyIDOf: ({ keyHash, sealedKeyID }: StoredKey): string | undefined => openKeyID(ports, keyHash, sealedKeyID),
+    /** The identifier of a key that was created or rotated: it is known. */
+    newKeyIDOf({ keyHash, sealedKeyID }: StoredKey): string {
+      const keyID = openKeyID(ports, keyHash, sealedKeyID);
+      if (keyID === undefined) throw new Error('The new identifier of a key is not known.');
+      return keyID;
+    },
     stateOf: (key: StoredKey): KeyState => stateOf(key, now()),
     /** Returns the live quota if that needs no read; otherwise undefined. */
     quotaOf(key: StoredKey): QuotaFigures | undefined {

@@ -186,7 +186,7 @@ async function itemsOf(keyHash: string, found: Promise<DeliveredKey | undefined>
 /** The key with its secrets as an object of the REST API. */
 function deliveredToJSON(delivered: DeliveredKey): object {
   return {
-    key: delivered.keyID,
+    key: delivered.keyID ?? null,
     key_hash: delivered.keyHash,
     version: delivered.version,
     state: delivered.state,

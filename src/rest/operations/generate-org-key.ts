@@ -82,7 +82,7 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   const idempotencyKey = parseIdempotencyKey(request.headers.get('idempotency-key'));
   const input = await readDefinition(call, 'update');
   const { key, warnings } = await keys.createOrgKey(caller, { keyIDPrefix, input, idempotencyKey });
-  return changeResponse('added', keys.keyIDOf(key), key, warningsMember(call, warnings));
+  return changeResponse('added', keys.newKeyIDOf(key), key, warningsMember(call, warnings));
 }
 
 /** @throws {AppError} INVALID for another parameter, or a prefix that is not valid */

@@ -131,7 +131,7 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   const conditions = changeConditions(request);
   const options = await optionsFrom(call);
   const { key } = await keys.rotateOrgKey(caller, { keyID, ...options, ...conditions });
-  return changeResponse('rotated', keys.keyIDOf(key), key, identifiersToJSON(keys, key));
+  return changeResponse('rotated', keys.newKeyIDOf(key), key, identifiersToJSON(keys, key));
 }
 
 async function optionsFrom(

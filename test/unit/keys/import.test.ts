@@ -13,7 +13,7 @@ const ports = {
 };
 const imported = (request: Partial<ImportRequest>) =>
   prepareImport(ports, {
-    keyID: 'k1',
+    name: { keyID: 'k1' },
     input: {},
     orgID: 'acme',
     passwordHash: undefined,
@@ -70,6 +70,6 @@ describe('an imported key', () => {
 
   it('is rejected without an owner or with a malformed identifier', async () => {
     await expect(imported({ orgID: undefined })).rejects.toMatchObject({ message: 'The key has no organization.' });
-    await expect(imported({ keyID: 'a/b' })).rejects.toMatchObject({ message: 'The key identifier is not valid.' });
+    await expect(imported({ name: { keyID: 'a/b' } })).rejects.toMatchObject({ message: 'The key identifier is not valid.' });
   });
 });
