@@ -70,6 +70,8 @@ describe('an imported key', () => {
 
   it('is rejected without an owner or with a malformed identifier', async () => {
     await expect(imported({ orgID: undefined })).rejects.toMatchObject({ message: 'The key has no organization.' });
-    await expect(imported({ name: { keyID: 'a/b' } })).rejects.toMatchObject({ message: 'The key identifier is not valid.' });
+    await expect(imported({ name: { keyID: 'a/b' } })).rejects.toMatchObject({
+      message: 'The key identifier is not valid.',
+    });
   });
 });
