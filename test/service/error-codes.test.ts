@@ -105,6 +105,17 @@ const tooManyGateways: Provoke = async (endpoint) => {
   }
 };
 
+/** Another decision came first. */
+const afterItsEnd: Provoke = async (endpoint) => {
+  const error = new AppError('CONFLICT', 'The proposal is rejected already.');
+  const spy = vi.spyOn(t.app.services.ports.proposals, 'find').mockRejectedValue(error);
+  try {
+    return await sendTo(t, endpoint, valid(endpoint));
+  } finally {
+    spy.mockRestore();
+  }
+};
+
 let clients = 0;
 
 /** Codes that most operations document. */
@@ -184,6 +195,9 @@ const ownCases: Readonly<Record<string, Partial<Record<ErrorCode, Provoke>>>> = 
   'GraphQL viewer': {
     INVALID: (endpoint) => sendValid(withCall(endpoint, (query) => query.replace('viewer', 'viewer(unknown: 1)'))),
   },
+  'GraphQL approveKeyProposal': { CONFLICT: afterItsEnd },
+  'GraphQL rejectKeyProposal': { CONFLICT: afterItsEnd },
+  'GraphQL withdrawKeyProposal': { CONFLICT: afterItsEnd },
   'GraphQL patchOrgKey': { INVALID: withArguments('keyID: "KEY", patch: {tags: [""]}') },
   'GraphQL previewOrgKeyPatch': { INVALID: withArguments('keyID: "KEY", patch: {tags: [""]}') },
   'GraphQL previewOrgKeyUpdate': { INVALID: invalidDefinition },

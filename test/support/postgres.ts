@@ -142,13 +142,20 @@ END $$`;
  * another test of the server prevents that: waits for its end.
  */
 export async function vacuum({ run }: TestDatabase): Promise<void> {
+  const open = async () =>
+    run(
+      `SELECT state, now() - xact_start AS age, left(query, 200) AS query FROM pg_stat_activity
+       WHERE pid <> pg_backend_pid() AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL) ORDER BY xact_start`,
+    );
   await until(async () => {
     await run('VACUUM ANALYZE');
     const unmarked = await run(
       `SELECT c.relname FROM ${ownRelations} AND c.relkind = 'r' AND c.relallvisible < c.relpages`,
     );
     return unmarked.length === 0;
-  }, 'The end of older transactions');
+  }, 'The end of older transactions').catch(async (error: unknown) => {
+    throw new Error(`${String(error)} ${JSON.stringify(await open())}`, { cause: error });
+  });
 }
 
 /** Creates an empty schema on the server, and drops it after the running test. */

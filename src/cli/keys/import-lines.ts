@@ -52,8 +52,8 @@ export interface ImportCounts {
   readonly warned: number;
   /** Keys among those imported or updated that had expired before. They have no event of it. */
   readonly expired: number;
-  /** Valid lines by what the import does otherwise with them. */
-  readonly differences: Readonly<Partial<Record<DifferenceCode, number>>>;
+  /** Valid lines of another system by what the import does otherwise with them. */
+  readonly differences?: Readonly<Partial<Record<DifferenceCode, number>>>;
 }
 
 /** Text, or bytes in UTF-8. */
@@ -145,7 +145,7 @@ export async function importLines(
     listener.onProgress(number);
   }
   await flush();
-  return { ...counts, differences };
+  return { ...counts, ...(options.convert && { differences }) };
 }
 
 function decode(line: Line): string {

@@ -108,14 +108,9 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
       );
     const counts = await (isDryRun ? importAll() : load(importAll));
     progress.end();
-    const { differences: found, ...numbers } = counts;
-    printJSONResult(io, options, {
-      dry_run: isDryRun,
-      ...numbers,
-      ...(importOptions.convert && { differences: found }),
-    });
+    printJSONResult(io, options, { dry_run: isDryRun, ...counts });
     io.stderr(summaryOf(counts, { isDryRun, updates }));
-    for (const [code, count] of Object.entries(found)) {
+    for (const [code, count] of Object.entries(counts.differences ?? {})) {
       const meaning = differences[code as DifferenceCode];
       io.stderr(`${code}, keys: ${count.toLocaleString('en')}. A member of these ${meaning}.\n`);
     }

@@ -156,6 +156,21 @@ export type KeyBasicAuthDataInput = {
   user?: string | null | undefined;
 };
 
+/** A change to propose. Exactly one field must be given. */
+export type KeyChangeInput =
+  {   /** Create a key. Without `keyID` and `keyHash` of the field. */
+  create: KeyCreateChangeInput; patch?: never; plain?: never; revert?: never; rotate?: never; update?: never; }
+  |  { create?: never;   /** Change some fields of the definition. */
+  patch: KeyPatchChangeInput; plain?: never; revert?: never; rotate?: never; update?: never; }
+  |  { create?: never; patch?: never;   /** Delete or restore the key, or cancel its rotation. */
+  plain: KeyPlainChange; revert?: never; rotate?: never; update?: never; }
+  |  { create?: never; patch?: never; plain?: never;   /** Restore the definition of an earlier version. */
+  revert: KeyRevertChangeInput; rotate?: never; update?: never; }
+  |  { create?: never; patch?: never; plain?: never; revert?: never;   /** Give the key another identifier. */
+  rotate: KeyRotateChangeInput; update?: never; }
+  |  { create?: never; patch?: never; plain?: never; revert?: never; rotate?: never;   /** Replace the definition. */
+  update: KeyUpdateChangeInput; };
+
 /** How a field differs between two versions. */
 export type KeyChangeKind =
   /** The field had no value before the change. */
@@ -170,6 +185,16 @@ export type KeyChangeKind =
   | 'REMOVED'
   /** A secret was set that was not set before. */
   | 'SET';
+
+/** A change as by `createOrgKey`. */
+export type KeyCreateChangeInput = {
+  /** The definition. */
+  input: CreateKeyInput;
+  /** Identifier of the key. Default: one is generated now. */
+  keyID?: string | number | null | undefined;
+  /** Readable beginning of a generated identifier. */
+  prefix?: string | null | undefined;
+};
 
 /** The code of an error, also in `extensions.code`. */
 export type KeyErrorCode =
@@ -339,6 +364,23 @@ export type KeyOperation =
   /** The definition was updated or the quota was reset. */
   | 'UPDATE';
 
+/** A change as by `patchOrgKey`. */
+export type KeyPatchChangeInput = {
+  /** The fields to change. Omitted fields keep their values; null clears a field. */
+  patch: PatchKeyInput;
+  /** Whether to reset the live quota, as in `updateOrgKey`. */
+  resetQuota?: boolean | null | undefined;
+};
+
+/** A change that needs nothing but the key. */
+export type KeyPlainChange =
+  /** As by `cancelKeyRotation`. */
+  | 'CANCEL_ROTATION'
+  /** As by `deleteOrgKey`. */
+  | 'DELETE'
+  /** As by `restoreOrgKey`. */
+  | 'RESTORE';
+
 /** How a policy changed. */
 export type KeyPolicyChangeKind =
   /** The policy did not exist, or was removed before. */
@@ -404,6 +446,42 @@ export type KeyProof =
   /** An HTTP signature with the certificate of `rsaCertificateID`. */
   | 'SIGNATURE';
 
+/** The kind of change that is proposed. */
+export type KeyProposalKind =
+  /** The key gets its previous identifier back, as by `cancelKeyRotation`. */
+  | 'CANCEL_ROTATION'
+  /** A key is created, as by `createOrgKey`. */
+  | 'CREATE'
+  /** The key is deleted, as by `deleteOrgKey`. */
+  | 'DELETE'
+  /** Some fields of the definition change, as by `patchOrgKey`. */
+  | 'PATCH'
+  /** The deleted key is restored, as by `restoreOrgKey`. */
+  | 'RESTORE'
+  /** The definition of an earlier version is restored, as by `revertOrgKey`. */
+  | 'REVERT'
+  /** The key gets another identifier, as by `rotateOrgKey`. */
+  | 'ROTATE'
+  /** The definition is replaced, as by `updateOrgKey`. */
+  | 'UPDATE';
+
+/** The state of a proposal. */
+export type KeyProposalState =
+  /** The change was made. */
+  | 'APPLIED'
+  /** Nobody has approved it in time. */
+  | 'EXPIRED'
+  /** It waits for an approval. */
+  | 'OPEN'
+  /** Somebody who may approve it has rejected it. */
+  | 'REJECTED'
+  /** It was approved, or needs no approval, and waits for its time. */
+  | 'SCHEDULED'
+  /** The key had another version, or the change was not possible any more. Nothing was changed. */
+  | 'STALE'
+  /** Its proposer has withdrawn it. */
+  | 'WITHDRAWN';
+
 /** Why requests are not allowed. */
 export type KeyQuotaRefusal =
   /** The key has expired. */
@@ -419,6 +497,22 @@ export type KeyQuotaResetStatus =
   | 'APPLIED'
   /** The counter could not be reached. The reset is stored with the definition and is applied as soon as possible. A repeated request with an idempotency key can return this status for a reset that is already applied. */
   | 'PENDING';
+
+/** A change as by `revertOrgKey`. */
+export type KeyRevertChangeInput = {
+  /** The version whose definition to restore, at least 1. */
+  toVersion: number;
+};
+
+/** A change as by `rotateOrgKey`. The identifier is generated now, and not shown before the change is made. */
+export type KeyRotateChangeInput = {
+  /** How long the old identifier is accepted after the change, in seconds. Default: 86400. */
+  overlap?: number | null | undefined;
+  /** Readable beginning of the new identifier. */
+  prefix?: string | null | undefined;
+  /** Retires the old identifier earlier, after so many seconds without a request. */
+  silence?: number | null | undefined;
+};
 
 /** What a service credential can be restricted to. */
 export type KeyScope =
@@ -459,6 +553,14 @@ export type KeySmoothingInput = {
   threshold?: number | null | undefined;
   /** Fraction of `step` that triggers a change, above 0 and at most 1. Example: 0.5. */
   trigger?: number | null | undefined;
+};
+
+/** A change as by `updateOrgKey`. */
+export type KeyUpdateChangeInput = {
+  /** The new definition. Omitted fields are removed, except secrets. */
+  input: UpdateKeyInput;
+  /** Whether to reset the live quota, as in `updateOrgKey`. */
+  resetQuota?: boolean | null | undefined;
 };
 
 /** The kind of a warning. */
@@ -913,7 +1015,7 @@ export type OrgKeyQueryVariables = Exact<{
 }>;
 
 
-export type OrgKeyQuery = { orgKey: { id: string, keyHash: string, keyID: string | null, identifierHash: string, orgID: string, version: number, state: OrgKeyState, createdAt: string, updatedAt: string | null, deletedAt: string | null, restorableUntil: string | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, revertedTo: number | null, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, client: string | null, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null, rotation: { oldKeyID: string | null, oldIdentifierHash: string, retiresAt: string, silence: number | null } | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null };
+export type OrgKeyQuery = { orgKey: { id: string, keyHash: string, keyID: string | null, identifierHash: string, orgID: string, version: number, state: OrgKeyState, createdAt: string, updatedAt: string | null, deletedAt: string | null, restorableUntil: string | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, revertedTo: number | null, proposalID: string | null, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null, rotation: { oldKeyID: string | null, oldIdentifierHash: string, retiresAt: string, silence: number | null } | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null };
 
 export type OrgKeyDetailsQueryVariables = Exact<{
   by: OrgKeyByInput;
@@ -922,7 +1024,7 @@ export type OrgKeyDetailsQueryVariables = Exact<{
 }>;
 
 
-export type OrgKeyDetailsQuery = { orgKey: { id: string, keyHash: string, keyID: string | null, identifierHash: string, orgID: string, version: number, state: OrgKeyState, createdAt: string, updatedAt: string | null, deletedAt: string | null, restorableUntil: string | null, effectiveAccess: { isInactive: boolean, policyIDs: Array<string>, unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> }, accessRights: Array<{ apiID: string, apiName: string | null, versions: Array<string>, policyIDs: Array<string>, allowedUrls: Array<{ url: string, methods: Array<string>, policyID: string | null }> | null, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> } }> } | null, notices: Array<{ eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null }> | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, revertedTo: number | null, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, client: string | null, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null, rotation: { oldKeyID: string | null, oldIdentifierHash: string, retiresAt: string, silence: number | null } | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null };
+export type OrgKeyDetailsQuery = { orgKey: { id: string, keyHash: string, keyID: string | null, identifierHash: string, orgID: string, version: number, state: OrgKeyState, createdAt: string, updatedAt: string | null, deletedAt: string | null, restorableUntil: string | null, effectiveAccess: { isInactive: boolean, policyIDs: Array<string>, unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> }, accessRights: Array<{ apiID: string, apiName: string | null, versions: Array<string>, policyIDs: Array<string>, allowedUrls: Array<{ url: string, methods: Array<string>, policyID: string | null }> | null, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> } }> } | null, notices: Array<{ eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null, proposalID: string | null }> | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, revertedTo: number | null, proposalID: string | null, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null, rotation: { oldKeyID: string | null, oldIdentifierHash: string, retiresAt: string, silence: number | null } | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null };
 
 export type OrgKeyUsageQueryVariables = Exact<{
   by: OrgKeyByInput;
@@ -991,8 +1093,8 @@ export type OrgKeyChangesQueryVariables = Exact<{
 
 export type OrgKeyChangesQuery = { orgKeyChanges: { edges: Array<{ cursor: string, node:
         | { __typename: 'KeyFeedCheckpoint', cursor: string }
-        | { __typename: 'OrgKeyChanged', keyHash: string | null, orgID: string | null, cursor: string, entry: { version: number, at: string, operation: KeyOperation, revertedTo: number | null, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, client: string | null, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null, key: { id: string, definition: { alias: string | null } | null } | null }
-        | { __typename: 'OrgKeyNoticed', keyHash: string | null, orgID: string | null, cursor: string, notice: { eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null }, key: { id: string, definition: { alias: string | null } | null } | null }
+        | { __typename: 'OrgKeyChanged', keyHash: string | null, orgID: string | null, cursor: string, entry: { version: number, at: string, operation: KeyOperation, revertedTo: number | null, proposalID: string | null, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null, key: { id: string, definition: { alias: string | null } | null } | null }
+        | { __typename: 'OrgKeyNoticed', keyHash: string | null, orgID: string | null, cursor: string, notice: { eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null, proposalID: string | null }, key: { id: string, definition: { alias: string | null } | null } | null }
        | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
 
 export type NodeQueryVariables = Exact<{
@@ -1159,9 +1261,11 @@ export type EffectFragment = { summary: string, before: { max: number | string |
 
 export type FiguresFragment = { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null };
 
-export type EntryFragment = { version: number, at: string, operation: KeyOperation, revertedTo: number | null, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, client: string | null, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> };
+export type EntryFragment = { version: number, at: string, operation: KeyOperation, revertedTo: number | null, proposalID: string | null, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> };
 
-export type NoticeFragment = { eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null };
+export type ActorFragment = { credentialID: string, label: string, client: string | null, assertedName: string | null };
+
+export type NoticeFragment = { eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null, proposalID: string | null };
 
 export type PlaceFragment = { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null };
 
@@ -1362,6 +1466,63 @@ export type KeyDeployedSubscriptionVariables = Exact<{
 
 export type KeyDeployedSubscription = { orgKeyDeployed: Array<{ gateway: string, orgID: string | null, version: number | null, at: string, isCurrent: boolean }> };
 
+export type ProposalFragment = { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> };
+
+export type ProposeKeyChangeMutationVariables = Exact<{
+  keyID?: string | number | null | undefined;
+  keyHash?: string | null | undefined;
+  change: KeyChangeInput;
+  expectedVersion?: number | null | undefined;
+  applyAt?: string | null | undefined;
+  reason?: string | null | undefined;
+  idempotencyKey?: string | null | undefined;
+}>;
+
+
+export type ProposeKeyChangeMutation = { proposeKeyChange: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null };
+
+export type KeyProposalsQueryVariables = Exact<{
+  orgID?: string | null | undefined;
+  keyHash?: string | null | undefined;
+  states?: Array<KeyProposalState> | KeyProposalState | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type KeyProposalsQuery = { keyProposals: { edges: Array<{ cursor: string, node: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+
+export type KeyProposalQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type KeyProposalQuery = { keyProposal: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, orgKey: { id: string, keyHash: string, version: number } | null, preview: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null };
+
+export type ApproveKeyProposalMutationVariables = Exact<{
+  id: string | number;
+  reason?: string | null | undefined;
+}>;
+
+
+export type ApproveKeyProposalMutation = { approveKeyProposal: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null };
+
+export type RejectKeyProposalMutationVariables = Exact<{
+  id: string | number;
+  reason?: string | null | undefined;
+}>;
+
+
+export type RejectKeyProposalMutation = { rejectKeyProposal: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null };
+
+export type WithdrawKeyProposalMutationVariables = Exact<{
+  id: string | number;
+  reason?: string | null | undefined;
+}>;
+
+
+export type WithdrawKeyProposalMutation = { withdrawKeyProposal: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null };
+
 export type OrgKeyChangedSubscriptionVariables = Exact<{
   orgID?: string | null | undefined;
   keyHash?: string | null | undefined;
@@ -1372,7 +1533,7 @@ export type OrgKeyChangedSubscriptionVariables = Exact<{
 export type OrgKeyChangedSubscription = { orgKeyChanged:
     | { __typename: 'KeyFeedCheckpoint', cursor: string }
     | { __typename: 'OrgKeyChanged', keyHash: string | null, orgID: string | null, cursor: string, entry: { version: number, at: string, operation: KeyOperation, reason: string | null, actor: { label: string, assertedName: string | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> } | null, key: { id: string, keyID: string | null, version: number, state: OrgKeyState } | null }
-    | { __typename: 'OrgKeyNoticed', keyHash: string | null, orgID: string | null, cursor: string, notice: { eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null }, key: { id: string, keyID: string | null, version: number, state: OrgKeyState } | null }
+    | { __typename: 'OrgKeyNoticed', keyHash: string | null, orgID: string | null, cursor: string, notice: { eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null, proposalID: string | null }, key: { id: string, keyID: string | null, version: number, state: OrgKeyState } | null }
    };
 
 export type OrgKeyRowChangedSubscriptionVariables = Exact<{
@@ -1963,6 +2124,14 @@ fragment Definition on KeyDefinition {
   throttleInterval
   throttleRetryLimit
 }`, {"fragmentName":"BulkItem"}) as unknown as TypedDocumentString<BulkItemFragment, unknown>;
+export const ActorFragmentDoc = new TypedDocumentString(`
+    fragment Actor on KeyActor {
+  credentialID
+  label
+  client
+  assertedName
+}
+    `, {"fragmentName":"Actor"}) as unknown as TypedDocumentString<ActorFragment, unknown>;
 export const EntryFragmentDoc = new TypedDocumentString(`
     fragment Entry on KeyHistoryEntry {
   version
@@ -1974,6 +2143,10 @@ export const EntryFragmentDoc = new TypedDocumentString(`
     label
     client
     assertedName
+  }
+  proposalID
+  approvedBy {
+    ...Actor
   }
   reason
   requestID
@@ -1988,6 +2161,12 @@ export const EntryFragmentDoc = new TypedDocumentString(`
   kind
   before
   after
+}
+fragment Actor on KeyActor {
+  credentialID
+  label
+  client
+  assertedName
 }`, {"fragmentName":"Entry"}) as unknown as TypedDocumentString<EntryFragment, unknown>;
 export const NoticeFragmentDoc = new TypedDocumentString(`
     fragment Notice on KeyNotice {
@@ -2001,6 +2180,7 @@ export const NoticeFragmentDoc = new TypedDocumentString(`
   quotaUsed
   quotaMax
   quotaRenewsAt
+  proposalID
 }
     `, {"fragmentName":"Notice"}) as unknown as TypedDocumentString<NoticeFragment, unknown>;
 export const PlaceFragmentDoc = new TypedDocumentString(`
@@ -2158,6 +2338,63 @@ export const DeliveredFragmentDoc = new TypedDocumentString(`
   data
 }
     `, {"fragmentName":"Delivered"}) as unknown as TypedDocumentString<DeliveredFragment, unknown>;
+export const ProposalFragmentDoc = new TypedDocumentString(`
+    fragment Proposal on KeyProposal {
+  id
+  keyHash
+  orgID
+  kind
+  state
+  expectedVersion
+  changes {
+    ...Change
+  }
+  warnings {
+    path
+    segments
+    code
+    message
+  }
+  resetsQuota
+  reason
+  proposedBy {
+    ...Actor
+  }
+  proposedAt
+  needsApproval
+  expiresAt
+  applyAt
+  approvedBy {
+    ...Actor
+  }
+  approvedAt
+  approvalReason
+  endedBy {
+    ...Actor
+  }
+  endedAt
+  endReason
+  problem
+  problemIssues {
+    path
+    segments
+    code
+    message
+  }
+}
+    fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}
+fragment Actor on KeyActor {
+  credentialID
+  label
+  client
+  assertedName
+}`, {"fragmentName":"Proposal"}) as unknown as TypedDocumentString<ProposalFragment, unknown>;
 export const PreviewKeyDocument = new TypedDocumentString(`
     query PreviewKey($input: PreviewKeyInput!) {
   previewKey(input: $input) {
@@ -3050,12 +3287,22 @@ fragment Entry on KeyHistoryEntry {
     client
     assertedName
   }
+  proposalID
+  approvedBy {
+    ...Actor
+  }
   reason
   requestID
   quotaUsedBeforeReset
   changes {
     ...Change
   }
+}
+fragment Actor on KeyActor {
+  credentialID
+  label
+  client
+  assertedName
 }
 fragment Place on PageInfo {
   hasNextPage
@@ -3134,7 +3381,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:c8788d8b378a79515f6c181e5e2b1a7f89f4bcf17164aaa4b1c86ba74633319c"}) as unknown as TypedDocumentString<OrgKeyQuery, OrgKeyQueryVariables>;
+}`, {"hash":"sha256:5efaab57677cc87bbdf80ae21fa01d143f02ce185318eca9095b30089db98171"}) as unknown as TypedDocumentString<OrgKeyQuery, OrgKeyQueryVariables>;
 export const OrgKeyDetailsDocument = new TypedDocumentString(`
     query OrgKeyDetails($by: OrgKeyByInput!, $last: Int, $before: String) {
   orgKey(by: $by, includeDeleted: true) {
@@ -3210,12 +3457,22 @@ fragment Entry on KeyHistoryEntry {
     client
     assertedName
   }
+  proposalID
+  approvedBy {
+    ...Actor
+  }
   reason
   requestID
   quotaUsedBeforeReset
   changes {
     ...Change
   }
+}
+fragment Actor on KeyActor {
+  credentialID
+  label
+  client
+  assertedName
 }
 fragment Notice on KeyNotice {
   eventID
@@ -3228,6 +3485,7 @@ fragment Notice on KeyNotice {
   quotaUsed
   quotaMax
   quotaRenewsAt
+  proposalID
 }
 fragment Place on PageInfo {
   hasNextPage
@@ -3353,7 +3611,7 @@ fragment EffectiveLimits on KeyEffectiveLimits {
     field
     policyID
   }
-}`, {"hash":"sha256:59c0cc6e2b7b11212e3c45219d73a65886e6eae6521284a20b6f11e4659fde62"}) as unknown as TypedDocumentString<OrgKeyDetailsQuery, OrgKeyDetailsQueryVariables>;
+}`, {"hash":"sha256:1dcc41d96071cebd303acac8d9a63277bde8c60c771b406838870b720454abac"}) as unknown as TypedDocumentString<OrgKeyDetailsQuery, OrgKeyDetailsQueryVariables>;
 export const OrgKeyUsageDocument = new TypedDocumentString(`
     query OrgKeyUsage($by: OrgKeyByInput!) {
   orgKey(by: $by, includeDeleted: true) {
@@ -3674,12 +3932,22 @@ fragment Entry on KeyHistoryEntry {
     client
     assertedName
   }
+  proposalID
+  approvedBy {
+    ...Actor
+  }
   reason
   requestID
   quotaUsedBeforeReset
   changes {
     ...Change
   }
+}
+fragment Actor on KeyActor {
+  credentialID
+  label
+  client
+  assertedName
 }
 fragment Notice on KeyNotice {
   eventID
@@ -3692,13 +3960,14 @@ fragment Notice on KeyNotice {
   quotaUsed
   quotaMax
   quotaRenewsAt
+  proposalID
 }
 fragment Place on PageInfo {
   hasNextPage
   hasPreviousPage
   startCursor
   endCursor
-}`, {"hash":"sha256:ef594730d92a06df73970b2963ef642597d119a250e999c4d5a668fc02a94d26"}) as unknown as TypedDocumentString<OrgKeyChangesQuery, OrgKeyChangesQueryVariables>;
+}`, {"hash":"sha256:a1876d96b9879fcb76e1af0b382db4176d0a7fe0487277d3cefa4d19c91ce31b"}) as unknown as TypedDocumentString<OrgKeyChangesQuery, OrgKeyChangesQueryVariables>;
 export const NodeDocument = new TypedDocumentString(`
     query Node($id: ID!) {
   node(id: $id) {
@@ -5288,6 +5557,521 @@ export const KeyDeployedDocument = new TypedDocumentString(`
   }
 }
     `, {"hash":"sha256:a105880e9ce5174e7c6d9c3e191a677a318e7f04f5c52f9351ea3397351dc3f8"}) as unknown as TypedDocumentString<KeyDeployedSubscription, KeyDeployedSubscriptionVariables>;
+export const ProposeKeyChangeDocument = new TypedDocumentString(`
+    mutation ProposeKeyChange($keyID: ID, $keyHash: String, $change: KeyChangeInput!, $expectedVersion: Int, $applyAt: KeyDateTime, $reason: String, $idempotencyKey: String) {
+  proposeKeyChange(
+    keyID: $keyID
+    keyHash: $keyHash
+    change: $change
+    expectedVersion: $expectedVersion
+    applyAt: $applyAt
+    reason: $reason
+    idempotencyKey: $idempotencyKey
+  ) {
+    ...Proposal
+  }
+}
+    fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}
+fragment Actor on KeyActor {
+  credentialID
+  label
+  client
+  assertedName
+}
+fragment Proposal on KeyProposal {
+  id
+  keyHash
+  orgID
+  kind
+  state
+  expectedVersion
+  changes {
+    ...Change
+  }
+  warnings {
+    path
+    segments
+    code
+    message
+  }
+  resetsQuota
+  reason
+  proposedBy {
+    ...Actor
+  }
+  proposedAt
+  needsApproval
+  expiresAt
+  applyAt
+  approvedBy {
+    ...Actor
+  }
+  approvedAt
+  approvalReason
+  endedBy {
+    ...Actor
+  }
+  endedAt
+  endReason
+  problem
+  problemIssues {
+    path
+    segments
+    code
+    message
+  }
+}`, {"hash":"sha256:7394b79238281df335034d05a4777994fe6868f00519cf749602f536a73cbcf7"}) as unknown as TypedDocumentString<ProposeKeyChangeMutation, ProposeKeyChangeMutationVariables>;
+export const KeyProposalsDocument = new TypedDocumentString(`
+    query KeyProposals($orgID: String, $keyHash: String, $states: [KeyProposalState!], $first: Int, $after: String) {
+  keyProposals(
+    orgID: $orgID
+    keyHash: $keyHash
+    states: $states
+    first: $first
+    after: $after
+  ) {
+    edges {
+      cursor
+      node {
+        ...Proposal
+      }
+    }
+    pageInfo {
+      ...Place
+    }
+  }
+}
+    fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}
+fragment Actor on KeyActor {
+  credentialID
+  label
+  client
+  assertedName
+}
+fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}
+fragment Proposal on KeyProposal {
+  id
+  keyHash
+  orgID
+  kind
+  state
+  expectedVersion
+  changes {
+    ...Change
+  }
+  warnings {
+    path
+    segments
+    code
+    message
+  }
+  resetsQuota
+  reason
+  proposedBy {
+    ...Actor
+  }
+  proposedAt
+  needsApproval
+  expiresAt
+  applyAt
+  approvedBy {
+    ...Actor
+  }
+  approvedAt
+  approvalReason
+  endedBy {
+    ...Actor
+  }
+  endedAt
+  endReason
+  problem
+  problemIssues {
+    path
+    segments
+    code
+    message
+  }
+}`, {"hash":"sha256:e403cb401ba6f15b35aa8f1fa5f854459f749392ceba20e548b8f79e588d5e19"}) as unknown as TypedDocumentString<KeyProposalsQuery, KeyProposalsQueryVariables>;
+export const KeyProposalDocument = new TypedDocumentString(`
+    query KeyProposal($id: ID!) {
+  keyProposal(id: $id) {
+    ...Proposal
+    orgKey {
+      id
+      keyHash
+      version
+    }
+    preview {
+      ...Preview
+    }
+  }
+}
+    fragment Preview on OrgKeyChangePreview {
+  changed
+  version
+  definition {
+    ...Definition
+  }
+  changes {
+    ...Change
+  }
+  quotaEffect {
+    ...Effect
+  }
+  quotaReset
+  warnings {
+    path
+    segments
+    code
+    message
+  }
+}
+fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}
+fragment Effect on KeyQuotaEffect {
+  before {
+    ...Figures
+  }
+  after {
+    ...Figures
+  }
+  summary
+}
+fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Actor on KeyActor {
+  credentialID
+  label
+  client
+  assertedName
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}
+fragment Proposal on KeyProposal {
+  id
+  keyHash
+  orgID
+  kind
+  state
+  expectedVersion
+  changes {
+    ...Change
+  }
+  warnings {
+    path
+    segments
+    code
+    message
+  }
+  resetsQuota
+  reason
+  proposedBy {
+    ...Actor
+  }
+  proposedAt
+  needsApproval
+  expiresAt
+  applyAt
+  approvedBy {
+    ...Actor
+  }
+  approvedAt
+  approvalReason
+  endedBy {
+    ...Actor
+  }
+  endedAt
+  endReason
+  problem
+  problemIssues {
+    path
+    segments
+    code
+    message
+  }
+}`, {"hash":"sha256:bef8d4c2a991a265c10e31dd9b4e209ea09ddb35e2320b59f5d24c00ed121879"}) as unknown as TypedDocumentString<KeyProposalQuery, KeyProposalQueryVariables>;
+export const ApproveKeyProposalDocument = new TypedDocumentString(`
+    mutation ApproveKeyProposal($id: ID!, $reason: String) {
+  approveKeyProposal(id: $id, reason: $reason) {
+    ...Proposal
+  }
+}
+    fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}
+fragment Actor on KeyActor {
+  credentialID
+  label
+  client
+  assertedName
+}
+fragment Proposal on KeyProposal {
+  id
+  keyHash
+  orgID
+  kind
+  state
+  expectedVersion
+  changes {
+    ...Change
+  }
+  warnings {
+    path
+    segments
+    code
+    message
+  }
+  resetsQuota
+  reason
+  proposedBy {
+    ...Actor
+  }
+  proposedAt
+  needsApproval
+  expiresAt
+  applyAt
+  approvedBy {
+    ...Actor
+  }
+  approvedAt
+  approvalReason
+  endedBy {
+    ...Actor
+  }
+  endedAt
+  endReason
+  problem
+  problemIssues {
+    path
+    segments
+    code
+    message
+  }
+}`, {"hash":"sha256:cc8b01ccf63eab861a69afc1006a606e3902064dcf9ee00a5308e6c5f62d2703"}) as unknown as TypedDocumentString<ApproveKeyProposalMutation, ApproveKeyProposalMutationVariables>;
+export const RejectKeyProposalDocument = new TypedDocumentString(`
+    mutation RejectKeyProposal($id: ID!, $reason: String) {
+  rejectKeyProposal(id: $id, reason: $reason) {
+    ...Proposal
+  }
+}
+    fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}
+fragment Actor on KeyActor {
+  credentialID
+  label
+  client
+  assertedName
+}
+fragment Proposal on KeyProposal {
+  id
+  keyHash
+  orgID
+  kind
+  state
+  expectedVersion
+  changes {
+    ...Change
+  }
+  warnings {
+    path
+    segments
+    code
+    message
+  }
+  resetsQuota
+  reason
+  proposedBy {
+    ...Actor
+  }
+  proposedAt
+  needsApproval
+  expiresAt
+  applyAt
+  approvedBy {
+    ...Actor
+  }
+  approvedAt
+  approvalReason
+  endedBy {
+    ...Actor
+  }
+  endedAt
+  endReason
+  problem
+  problemIssues {
+    path
+    segments
+    code
+    message
+  }
+}`, {"hash":"sha256:79682fbc9af8ab3f9ec42dd1f5a07ab43a1ddc7015a192ba215b884cfbe2d400"}) as unknown as TypedDocumentString<RejectKeyProposalMutation, RejectKeyProposalMutationVariables>;
+export const WithdrawKeyProposalDocument = new TypedDocumentString(`
+    mutation WithdrawKeyProposal($id: ID!, $reason: String) {
+  withdrawKeyProposal(id: $id, reason: $reason) {
+    ...Proposal
+  }
+}
+    fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}
+fragment Actor on KeyActor {
+  credentialID
+  label
+  client
+  assertedName
+}
+fragment Proposal on KeyProposal {
+  id
+  keyHash
+  orgID
+  kind
+  state
+  expectedVersion
+  changes {
+    ...Change
+  }
+  warnings {
+    path
+    segments
+    code
+    message
+  }
+  resetsQuota
+  reason
+  proposedBy {
+    ...Actor
+  }
+  proposedAt
+  needsApproval
+  expiresAt
+  applyAt
+  approvedBy {
+    ...Actor
+  }
+  approvedAt
+  approvalReason
+  endedBy {
+    ...Actor
+  }
+  endedAt
+  endReason
+  problem
+  problemIssues {
+    path
+    segments
+    code
+    message
+  }
+}`, {"hash":"sha256:6ccadbec0282152da32601321afa85e08b26e8986707ec3e6931b34d3a9cf7bf"}) as unknown as TypedDocumentString<WithdrawKeyProposalMutation, WithdrawKeyProposalMutationVariables>;
 export const OrgKeyChangedDocument = new TypedDocumentString(`
     subscription OrgKeyChanged($orgID: String, $keyHash: String, $after: String) {
   orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) {
@@ -5345,7 +6129,8 @@ export const OrgKeyChangedDocument = new TypedDocumentString(`
   quotaUsed
   quotaMax
   quotaRenewsAt
-}`, {"hash":"sha256:f6b6f5ed81ca666b74c7d314b7ddbc34ebee24d98f887dcd08eab463f7271ca2"}) as unknown as TypedDocumentString<OrgKeyChangedSubscription, OrgKeyChangedSubscriptionVariables>;
+  proposalID
+}`, {"hash":"sha256:d7786f4473ebaddd54f2a578a992e737febbd7f86592074bb35802ecbf5474e0"}) as unknown as TypedDocumentString<OrgKeyChangedSubscription, OrgKeyChangedSubscriptionVariables>;
 export const OrgKeyRowChangedDocument = new TypedDocumentString(`
     subscription OrgKeyRowChanged($orgID: String, $after: String) {
   orgKeyChanged(orgID: $orgID, after: $after) {

@@ -112,6 +112,13 @@ export function createSamples({ keyIDOf, hashOf, count }) {
     path: () => `/${'a'.repeat(2047)}`,
     proofs: () => undefined,
     at: () => undefined,
+    // The maximum number of names. None of them has acknowledged anything.
+    gateways: () => Array.from({ length: 100 }, (_, n) => `gateway-${n}`),
+    names: () => Array.from({ length: 100 }, (_, n) => `gateway-${n}`),
+    gateway: () => 'gateway-0',
+    // None of the feed: of another database, INVALID.
+    cursor: () => undefined,
+    change: (index) => ({ patch: { keyHash: hashOf((index % 3) * 2), patch } }),
     // The longest range of days.
     from: () => new Date(Date.now() - 399 * 86_400_000).toISOString().slice(0, 10),
     // The defaults, or values of the shape that varies them.
@@ -134,6 +141,10 @@ export function createSamples({ keyIDOf, hashOf, count }) {
         // The patch replaces the tags.
         'addTags',
         'removeTags',
+        'applyAt',
+        'digest',
+        'states',
+        'limit',
       ].map((name) => [name, () => undefined]),
     ),
   };

@@ -2,7 +2,9 @@ import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../../src/cli/commands.js';
+import { readConfig } from '../../../src/config/config.js';
 import type { Scope } from '../../../src/keys/key.js';
+import { openServices } from '../../../src/storage/open-storage.js';
 import { jsonLines, makeCommandLine, makeOwnCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
 import { makeOwnPlace, postgres } from '../../support/engines.js';
 import { hashOf } from '../../support/factories.js';
@@ -62,6 +64,18 @@ const proposal = async () => ({
 const ownProposal = async () => ({
   prop_0123456789abcdef0123456789abcdef: await proposeIn(c.folder, 'Proposed', { credentialID: 'cli' }),
 });
+/** A gateway that has acknowledged that it reads all keys, so that nothing is known of its copy. */
+const gateway = async () => {
+  const { config, secrets } = readConfig({ KEYFRONT_DATA: c.folder });
+  const services = await openServices(config, secrets);
+  try {
+    const at = new Date();
+    await services.gateways.acknowledge({ orgID: undefined, name: 'edge-1', cursor: undefined, digest: undefined, at });
+  } finally {
+    await services.close();
+  }
+  return {};
+};
 const deadLetterCode = { prepare: webhook, code: 1 };
 
 interface Preparation {
@@ -99,6 +113,8 @@ const preparations: Readonly<Record<string, Preparation>> = {
   // There is no dead letter.
   'webhooks replay': deadLetterCode,
   'webhooks discard': deadLetterCode,
+  'gateways forget': { prepare: gateway },
+  drift: { prepare: gateway, code: 1 },
   'policies diff': { code: 1 },
   'policies history': { prepare: importPolicies },
   'policies remove': { prepare: importPolicies },

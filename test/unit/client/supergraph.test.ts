@@ -30,9 +30,15 @@ const nameOf = (document: string) => /(?:query|mutation|subscription) (\w+)/.exe
 
 /** Documents for Keyfront itself: the subgraph does not have their root fields, which a company may own. */
 const direct = [
+  'AcknowledgeChanges',
   'DeliverKey',
   'DeliverKeys',
+  'ForgetGateway',
+  'Gateways',
   'KeyDelivery',
+  'KeyDeployed',
+  'KeyDeployments',
+  'KeyDigest',
   'Organization',
   'OrganizationQuota',
   'Organizations',

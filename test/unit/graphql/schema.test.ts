@@ -96,11 +96,14 @@ describe('the GraphQL schema', () => {
     expect(new Set(names)).toEqual(new Set(['edges']));
   });
 
-  it('makes a Node of every type with an id, except organizations, whose identifiers belong to other graphs', () => {
+  it('makes a Node of every type with an id, except proposals, and organizations, whose identifiers belong to other graphs', () => {
     const identified = ours.filter(isObjectType).filter((type) => 'id' in type.getFields());
     const nodes = identified.filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
     expect(nodes.map(({ name }) => name)).toEqual(['OrgKey']);
-    expect(identified.filter((type) => !nodes.includes(type)).map(({ name }) => name)).toEqual(['Organization']);
+    expect(identified.filter((type) => !nodes.includes(type)).map(({ name }) => name)).toEqual([
+      'KeyProposal',
+      'Organization',
+    ]);
   });
 
   it('names the domain in every type that other subgraphs do not share', () => {
