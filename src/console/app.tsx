@@ -24,6 +24,7 @@ const addresses: Readonly<Record<Section, string>> = {
   keys: '/console',
   policies: '/console/policies',
   organizations: '/console/organizations',
+  gateways: '/console/gateways',
   changes: '/console/changes',
   preview: '/console/preview',
 };

@@ -50,6 +50,12 @@ const pages: Readonly<Record<string, Page>> = {
     kind: 'service',
     load: async () => (await import('./organizations/organizations-view.js')).OrganizationsView,
   },
+  '/console/gateways': {
+    id: 'gateways',
+    section: 'gateways',
+    kind: 'service',
+    load: async () => (await import('./gateways/gateways-view.js')).GatewaysView,
+  },
   '/console/changes': {
     id: 'changes',
     section: 'changes',

@@ -34,6 +34,7 @@ export const text = {
     keys: 'Keys',
     policies: 'Policies',
     organizations: 'Organizations',
+    gateways: 'Gateways',
     changes: 'Changes',
     preview: 'Preview',
   },

@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact';
 import { Activity } from './activity.js';
 import { OtherFields } from './definition.js';
+import { DeploymentsOfKey } from './deployments.js';
 import { Details } from './details.js';
 import { ExplainRequest } from './explain-request.js';
 import { Limits } from './limits.js';
@@ -31,6 +32,7 @@ export const sections: Readonly<Record<'main' | 'side', readonly Section[]>> = {
   ],
   side: [
     { name: 'limits', component: Limits },
+    { name: 'deployments', component: DeploymentsOfKey },
     { name: 'other', component: OtherFields },
     { name: 'details', component: Details },
   ],

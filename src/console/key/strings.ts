@@ -205,6 +205,18 @@ export const keyText = {
     none: 'No other field is set.',
     raw: 'Definition as JSON',
   },
+  deployments: {
+    title: 'Gateways',
+    summary: (current: number, all: number) => `${current} of ${all} have the newest change`,
+    none: 'No gateway says that it has this key.',
+    how: 'How gateways do that',
+    current: 'Current',
+    behind: 'Behind',
+    has: (version: number) => `has version ${version},`,
+    unknown: 'what it has is not known,',
+    seen: 'seen',
+    more: 'More gateways are in the list of gateways.',
+  },
   details: {
     title: 'Details',
     keyHash: 'Key hash',

@@ -165,6 +165,22 @@ describeInBrowser('each flow of the console', (browser) => {
       await signIn();
       await c.page.getByText('2 keys').waitFor();
     },
+    'no gateways': async () => {
+      await c.go('/console/gateways');
+      await signIn();
+      await c.page.getByRole('heading', { name: 'No gateway says what it has' }).waitFor();
+    },
+    gateways: async () => {
+      const { feed, gateways } = server.t.app.services;
+      const cursor = await feed.latestCursor();
+      const at = server.t.clock.now;
+      await gateways.acknowledge({ orgID: undefined, name: 'edge-1', cursor, digest: 'ab'.repeat(32), at });
+      await gateways.acknowledge({ orgID: 'acme', name: 'edge-2', cursor: undefined, digest: undefined, at });
+      await c.go('/console/gateways');
+      await signIn();
+      await c.button('Compare edge-1').click();
+      await c.page.getByText('differs, or a change is on the way').waitFor();
+    },
     'limits from a policy': async () => {
       await c.go(key('acme-mobile'));
       await signIn();

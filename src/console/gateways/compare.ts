@@ -1,0 +1,39 @@
+import { GatewaysDocument, KeyDigestDocument, type Client, type GatewaysQuery } from '../../client/client.js';
+import { required } from '../results.js';
+import { text } from '../strings.js';
+
+/** A gateway of the list. */
+export type Gateway = NonNullable<
+  NonNullable<NonNullable<NonNullable<GatewaysQuery['gateways']>['edges']>[number]>['node']
+>;
+
+/** The digests of parts are added modulo this. */
+const modulus = 1n << 256n;
+
+/** Whether a copy has all keys as they were at its cursor, and how many these are. */
+export interface Comparison {
+  readonly isSame: boolean;
+  readonly keys: number;
+}
+
+/** Compares the copy of a gateway, as it is now, with the keys. Undefined if it sends no digest. */
+export async function compareCopy(client: Client, { name, orgID }: Gateway): Promise<Comparison | undefined> {
+  const { data: read } = await client.send(GatewaysDocument, { orgID, names: [name] });
+  const gateway = (read.gateways?.edges ?? []).map((edge) => edge?.node).find((node) => node?.orgID === orgID);
+  if (gateway?.cursor == null || gateway.digest === null) return undefined;
+  let [sum, keys] = [0n, 0];
+  for (let after: string | null = null, isEnd = false; !isEnd;) {
+    const variables: { cursor: string; orgID: string | null; after: string | null } = {
+      cursor: gateway.cursor,
+      orgID,
+      after,
+    };
+    const { data, errors } = await client.send(KeyDigestDocument, variables);
+    const part = required(data.keyDigest, errors, text.notFound);
+    sum += BigInt(`0x${part.digest}`);
+    keys += part.keys;
+    after = part.endCursor;
+    isEnd = after === null;
+  }
+  return { isSame: sum % modulus === BigInt(`0x${gateway.digest}`), keys };
+}

@@ -1,0 +1,21 @@
+/** The texts of the list of gateways. */
+export const gatewaysText = {
+  table: 'Gateways',
+  columns: { gateway: 'Gateway', keys: 'Keys of', lag: 'Behind by', seen: 'Last seen', copy: 'Copy' },
+  all: 'all organizations',
+  empty: 'No gateway says what it has',
+  emptyHint: 'Start the adapter of a gateway with a name, such as:',
+  emptyCommand: 'keyfront deliver file keys.map --gateway edge-1 --url https://keys.example.com',
+  hint: 'Gateways with a copy of the keys, and for how long the oldest change has waited that they do not have yet.',
+  lag: (seconds: number) => (seconds === 0 ? 'has every change' : `${seconds.toLocaleString('en')} s`),
+  reading: 'reads all keys anew',
+  compare: 'Compare',
+  comparing: 'Comparing …',
+  noDigest: 'sends no digest',
+  same: (keys: number) => `complete: ${keys.toLocaleString('en')} ${keys === 1 ? 'key' : 'keys'}`,
+  different: 'differs, or a change is on the way. Compare again; if it stays, let the adapter read all keys anew.',
+  forget: 'Forget …',
+  forgetTitle: (name: string) => `Forget the gateway ${name}?`,
+  forgetHint: 'For a gateway that is gone: nothing waits for it any more. One that acknowledges again appears again.',
+  forgetNow: 'Forget the gateway',
+} as const;
