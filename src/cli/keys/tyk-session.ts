@@ -151,7 +151,9 @@ function knownMembers(
   const known: Record<string, JSONValue> = {};
   for (const [name, value] of Object.entries(members)) {
     const path = [...at, name];
-    const isExhausted = name === 'quota_remaining' && isAbove0(members['quota_max']);
+    // Of a key that was never used, it is 0 too.
+    const isExhausted =
+      name === 'quota_remaining' && isAbove0(members['quota_max']) && isAbove0(members['quota_renews']);
     if (isZero(value) && !isExhausted) continue;
     const found = fields.get(name);
     if (!found && !saysNothing(value)) lost(path, value);

@@ -25,7 +25,15 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 describe('keys import --from tyk', () => {
   it('imports sessions as the gateway writes them, and says once what it does otherwise', async () => {
     const lines = [
-      session('apikey-k1', { alias: 'one', rate: 10, per: 0, quota_max: 5n, quota_remaining: 0n, expires: -1n }),
+      session('apikey-k1', {
+        alias: 'one',
+        rate: 10,
+        per: 0,
+        quota_max: 5n,
+        quota_remaining: 0n,
+        quota_renews: 1_893_456_000n,
+        expires: -1n,
+      }),
       session('k2', { is_inactive: true, date_created: '2020-05-01T12:00:00Z', last_updated: '1600000000' }),
       session('orgkey.acme', { quota_max: 1000n }),
       '{"key": "k3", "value": {"alias": "a", "alias": "b"}}',

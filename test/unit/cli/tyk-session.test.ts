@@ -20,7 +20,9 @@ describe('a session', () => {
       passwordIsHashed: false,
       differences: [],
     });
-    expect(body({ quota_max: 100n, quota_remaining: 0n })).toMatchObject({ quota_max: 100n, quota_remaining: 0n });
+    const used = { quota_max: 100n, quota_remaining: 0n, quota_renews: 1_893_456_000n };
+    expect(body(used)).toMatchObject(used);
+    expect(body({ quota_max: 100n, quota_remaining: 0n })).not.toHaveProperty('quota_remaining');
     expect(body({ access_rights: { billing: {} } })).toMatchObject({ access_rights: { billing: {} } });
     expect(body({ meta_data: { paid: false, note: '' } })).toMatchObject({ meta_data: { paid: false, note: '' } });
   });
