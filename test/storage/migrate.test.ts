@@ -16,6 +16,7 @@ import { hookTo } from '../support/webhooks.js';
 import { startApp } from '../support/app.js';
 import { makeOwnCommandLine } from '../support/cli.js';
 import { hashOf } from '../support/factories.js';
+import { newestCursor } from '../support/feed.js';
 import { describeEngines, makeOwnPlace, type EnginePlace } from '../support/engines.js';
 import { temporaryFolder } from '../support/folder.js';
 
@@ -438,8 +439,8 @@ describeEngines('a database of the ninth migration', (engine) => {
       place.database ? "UPDATE settings SET value = '109' WHERE name = 'schema_version'" : 'PRAGMA user_version = 109',
     );
     const after = await startApp(place.env);
-    const { feed, gateways, store } = after.app.services;
-    const cursor = await feed.latestCursor();
+    const { gateways, store } = after.app.services;
+    const cursor = await newestCursor(after, place);
     await gateways.acknowledge({ orgID: undefined, name: 'edge-1', cursor, digest: undefined, at: after.clock.now });
     const key = await store.find(hashOf('k1'));
     expect(await gateways.deployments(key ? [key] : [], { limit: 10 })).toMatchObject([

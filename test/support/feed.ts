@@ -20,6 +20,12 @@ export async function allEvents({ app }: TestApp, place: EnginePlace): Promise<r
   return events;
 }
 
+/** The cursor of the newest change, once the feed has the whole history: see {@link allEvents}. */
+export async function newestCursor(t: TestApp, place: EnginePlace): Promise<string> {
+  await allEvents(t, place);
+  return t.app.services.feed.latestCursor();
+}
+
 /** Returns all notices, in the order of the feed. */
 export async function allNotices({ env }: EnginePlace): Promise<readonly KeyNotice[]> {
   const { config, secrets } = readConfig(env);

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import type { Scope } from '../../../src/keys/key.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
-import { describeEngines, makeOwnPlace } from '../../support/engines.js';
+import { describeEngines, makeOwnPlace, type EnginePlace } from '../../support/engines.js';
+import { newestCursor } from '../../support/feed.js';
 import { readStream } from '../../support/event-stream.js';
 import { hashOf } from '../../support/factories.js';
 import { codeOf, dataOf, errorsOf } from '../../support/responses.js';
@@ -30,12 +31,13 @@ const digestQuery = `query ($cursor: String!, $orgID: String, $after: String) {
   keyDigest(cursor: $cursor, orgID: $orgID, after: $after) { digest keys endCursor } }`;
 
 let t: TestApp;
+let place: EnginePlace;
 let adapter: Record<string, string>;
 
 const credential = async (options: { readonly scopes?: readonly Scope[]; readonly orgID?: string }) => ({
   'x-svc-authorization': (await t.issue('service', options)).secret,
 });
-const cursorNow = () => t.app.services.feed.latestCursor();
+const cursorNow = () => newestCursor(t, place);
 const ack = (variables: object, headers = adapter) => t.graphql(acknowledge, variables, headers);
 const ackNow = async (gateway: string, others: object = {}, headers = adapter) =>
   dataOf(await ack({ gateway, cursor: await cursorNow(), ...others }, headers));
@@ -62,7 +64,8 @@ const digestOf = (keys: Readonly<Record<string, number>>) =>
 
 describeEngines('what gateways have', (engine) => {
   beforeEach(async () => {
-    t = await startOwnApp((await makeOwnPlace(engine)).env);
+    place = await makeOwnPlace(engine);
+    t = await startOwnApp(place.env);
     adapter = await credential({ scopes: ['read', 'deliver'] });
     await t.importKeys(
       { key_id: 'k1', org_id: 'acme' },
