@@ -284,6 +284,8 @@ describeEngines('notices of keys that expire', (engine) => {
   it('reach the webhooks of their organization, and are retried', async () => {
     const [receiver, others] = [await startOwnReceiver(), await startOwnReceiver()];
     await importKey('k1', inDays(8));
+    // A webhook receives what the feed delivers after its creation.
+    await events();
     await hookTo(t, receiver.url, { orgID: 'acme' });
     await hookTo(t, others.url, { orgID: 'zeta' });
     let tries = 0;
@@ -309,6 +311,7 @@ describeEngines('notices of keys that expire', (engine) => {
   it('are skipped when they fail their integrity check, and do not stop those behind', async () => {
     for (const name of ['k1', 'k2']) await importKey(name, inDays(8));
     const receiver = await startOwnReceiver();
+    await events();
     await hookTo(t, receiver.url);
     at(1.5);
     receiver.behavior = ({ data }) => (data.key_hash === hashOf('k1') ? 500 : 200);
