@@ -16,6 +16,7 @@ describeInBrowser('the connection of the console', (browser) => {
     onTestFinished(() => c.close());
     await c.signIn(first.t.service);
     await c.page.getByText('Live', { exact: true }).waitFor();
+    await expect.poll(c.names).toEqual(['Billing']);
     // No request arrives from now on. The page of the other address also opens a stream of its own.
     const paths = ['**/graphql', '**/icon.svg'];
     for (const path of paths) await c.page.route(path, (route) => route.abort('connectionrefused'));
