@@ -3,7 +3,6 @@ import { createdMs, type KeyFilter, type KeyOrder, type KeyQuery, type KeyPositi
 import { noticeOf } from '../../src/keys/notices.js';
 import type { StoredKeyRow } from '../../src/storage/records/key-records.js';
 import { createPgPool, type PgPool } from '../../src/storage/postgres/pool.js';
-import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { postgresDialect } from '../../src/storage/sql/dialect.js';
 import { candidatesStatement, countStatement, pageStatement, termsIn } from '../../src/storage/sql/keys/key-query.js';
 import { createUses } from '../../src/storage/sql/keys/uses.js';
@@ -73,9 +72,8 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
   let connections: PgPool;
   let plans: Awaited<ReturnType<typeof openPlans>>;
   beforeAll(async () => {
-    place = await postgres.make();
+    place = await postgres.make({ isSeparate: true });
     const url = place.database?.url ?? '';
-    await (await openPostgres(url)).close();
     await place.database?.run(fill);
     // As in a database that is in use. Otherwise autovacuum changes the plans when the machine is slow.
     if (place.database) await vacuum(place.database);

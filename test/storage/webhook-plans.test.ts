@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { createPgPool, type PgPool } from '../../src/storage/postgres/pool.js';
 import { createPgSession } from '../../src/storage/postgres/session.js';
 import { parametersOf } from '../../src/storage/sqlite/session.js';
@@ -76,9 +75,8 @@ describe.skipIf(postgres.isMissing)(`the plan on ${postgres.name}`, () => {
   let connections: PgPool;
   let plans: Awaited<ReturnType<typeof openPlans>>;
   beforeAll(async () => {
-    place = await postgres.make();
+    place = await postgres.make({ isSeparate: true });
     const url = place.database?.url ?? '';
-    await (await openPostgres(url)).close();
     await place.database?.run(fill('generate_series(1, 20000) AS numbers (n)'));
     if (place.database) await vacuum(place.database);
     connections = createPgPool(url, 'plans');

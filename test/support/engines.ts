@@ -5,7 +5,14 @@ import Database from 'better-sqlite3';
 import { describe, onTestFinished } from 'vitest';
 import { redisSettings, testRedis, unlessMissing as unlessNoRedis } from './redis.js';
 import { tamper } from './tamper.js';
-import { freshDatabase, installedDatabase, testPostgres, unlessMissing, type TestDatabase } from './postgres.js';
+import {
+  freshDatabase,
+  installedDatabase,
+  separateDatabase,
+  testPostgres,
+  unlessMissing,
+  type TestDatabase,
+} from './postgres.js';
 
 /** A database and a data folder, for any number of services. */
 export interface EnginePlace {
@@ -37,6 +44,8 @@ export interface TestEngine {
 
 export interface PlaceOptions {
   readonly isEmpty?: boolean;
+  /** On a server, it is a database and not a schema: see `separateDatabase`. */
+  readonly isSeparate?: boolean;
 }
 
 const server = await testPostgres();
@@ -113,7 +122,10 @@ export const sqlite: TestEngine = {
 export const postgres: TestEngine = {
   name: `PostgreSQL${unlessMissing(server)}`,
   isMissing: 'missing' in server,
-  make: async ({ isEmpty = false } = {}) => place(await (isEmpty ? freshDatabase : installedDatabase)(server)),
+  make: async ({ isEmpty = false, isSeparate = false } = {}) => {
+    const create = isSeparate ? separateDatabase : isEmpty ? freshDatabase : installedDatabase;
+    return place(await create(server));
+  },
 };
 
 /** Makes a place on an engine, and removes it after the running test. */

@@ -110,6 +110,28 @@ export async function installedDatabase(server: TestPostgres): Promise<TestDatab
   };
 }
 
+/**
+ * Returns a database of its own with the tables of a new installation. VACUUM regards the open transactions of its database,
+ * so that those of other tests do not disturb it. To create a database takes longer than a schema.
+ */
+export async function separateDatabase(server: TestPostgres): Promise<TestDatabase> {
+  if ('missing' in server) throw new Error(server.missing);
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  const administration = await freshDatabase(server);
+  await administration.run(`CREATE DATABASE ${name}`);
+  const url = new URL(server.url);
+  url.pathname = name;
+  const database = await createInstalled({ url: url.href });
+  return {
+    ...database,
+    drop: async () => {
+      await database.drop();
+      await administration.run(`DROP DATABASE ${name} WITH (FORCE)`);
+      await administration.drop();
+    },
+  };
+}
+
 async function createInstalled(server: TestPostgres): Promise<TestDatabase> {
   const database = await freshDatabase(server);
   await (await openPostgres(database.url)).close();
@@ -138,8 +160,8 @@ const emptyAll = `DO $$ DECLARE relation record; BEGIN
 END $$`;
 
 /**
- * Collects statistics of the tables, and marks their rows as visible to all, on which plans depend. An open transaction of
- * another test of the server prevents that: waits for its end.
+ * Collects statistics of the tables of a separate database, and marks their rows as visible to all, on which plans depend.
+ * A connection that another test begins at that moment prevents it: tries again.
  */
 export async function vacuum({ run }: TestDatabase): Promise<void> {
   const open = async () =>
@@ -153,7 +175,7 @@ export async function vacuum({ run }: TestDatabase): Promise<void> {
       `SELECT c.relname FROM ${ownRelations} AND c.relkind = 'r' AND c.relallvisible < c.relpages`,
     );
     return unmarked.length === 0;
-  }, 'The end of older transactions').catch(async (error: unknown) => {
+  }, 'Rows that are visible to all').catch(async (error: unknown) => {
     throw new Error(`${String(error)} ${JSON.stringify(await open())}`, { cause: error });
   });
 }
