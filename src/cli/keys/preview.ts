@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readConfig } from '../../config/config.js';
 import { withChecksum } from '../../crypto/checksum.js';
-import { createKeyHash } from '../../crypto/key-hash.js';
+import { createKeyHash, foreignHashLengths } from '../../crypto/key-hash.js';
 import { parseDefinition } from '../../keys/definition/parse.js';
 import { previewKey } from '../../keys/queries/preview-key.js';
 import { AppError, pathText } from '../../lib/errors.js';
@@ -113,6 +113,7 @@ function selectValidator(io: IO, options: OptionValues): ValidateDefinition {
   return createImportValidator(io, {
     orgID: parseOrgIDOption(org),
     passwordsAreHashed: passwordsAreHashed === true,
+    hashLengths: foreignHashLengths(readConfig(io.env).config.keyHash),
   });
 }
 

@@ -120,6 +120,7 @@ describe('keyfront preview --import', () => {
     bad,
     { key_id: 'late', org_id: 'acme', quota_renewal_rate: 9223372036854775807n },
     { key_id: 'old', org_id: 'acme', expires: 1, apply_policies: ['gold'] },
+    { key_hash: goodHash.replaceAll(/./g, 'a'), org_id: 'acme' },
   ];
   const content = rows.map((row) => `${stringifyJSON(row)}\n`).join('');
 
@@ -138,6 +139,7 @@ describe('keyfront preview --import', () => {
       { valid: false, issues: [{ path: 'key_id', code: 'MISSING' }] },
       { valid: false, issues: [{ path: 'quota_renewal_rate', code: 'OUT_OF_RANGE' }] },
       { valid: true, warnings: [{ path: 'expires', code: 'EXPIRES_IN_PAST' }] },
+      { valid: true, key_hash: goodHash.replaceAll(/./g, 'a') },
     ]);
     const imported = await keyfront(['keys', 'import', file]);
     const invalid = jsonLines(out).flatMap(({ valid }, index) => (valid === true ? [] : [index + 1]));
