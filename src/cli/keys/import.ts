@@ -98,8 +98,8 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
           onInvalidLine: (line, reason) => print(line, printable(reason)),
           onDuplicate: (line, first) => print(line, `skipped, because line ${first} has the same key_id`),
           // An import only counts them, because a file may have a warning in each line.
-          ...(isDryRun && { onWarnings: (line: number, text: string) => print(line, `warning: ${printable(text)}`) }),
           ...(isDryRun && {
+            onWarnings: (line: number, text: string) => print(line, `warning: ${printable(text)}`),
             onDifferences: (line: number, found: readonly Difference[]) =>
               found.forEach((one) => print(line, printable(describeDifference(one)))),
           }),
