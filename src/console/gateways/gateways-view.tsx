@@ -6,6 +6,7 @@ import { Empty } from '../parts/empty.js';
 import { PageHead } from '../parts/page-head.js';
 import { PageLinks } from '../parts/page-links.js';
 import { Problem } from '../parts/problem.js';
+import { TableHead } from '../parts/table-head.js';
 import { Ago } from '../parts/time.js';
 import { required } from '../results.js';
 import { useAddress } from '../router.js';
@@ -46,15 +47,7 @@ export function GatewaysView() {
       )}
       {gateways !== undefined && gateways.length > 0 && (
         <table class="panel organizations" aria-label={gatewaysText.table}>
-          <thead>
-            <tr>
-              {Object.entries(gatewaysText.columns).map(([column, label]) => (
-                <th key={column} scope="col">
-                  {label}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <TableHead columns={gatewaysText.columns} />
           <tbody>
             {gateways.map((gateway) => (
               <Row key={`${gateway.name} ${gateway.orgID}`} gateway={gateway} onForget={() => setForgotten(gateway)} />

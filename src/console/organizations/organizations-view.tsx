@@ -6,6 +6,7 @@ import { PageHead } from '../parts/page-head.js';
 import { PageLinks } from '../parts/page-links.js';
 import { Problem } from '../parts/problem.js';
 import { QuotaBar } from '../parts/state.js';
+import { TableHead } from '../parts/table-head.js';
 import { Link, useAddress } from '../router.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
@@ -44,15 +45,7 @@ export function OrganizationsView() {
       )}
       {ids !== undefined && ids.length > 0 && (
         <table class="panel organizations" aria-label={organizationsText.table}>
-          <thead>
-            <tr>
-              {Object.entries(organizationsText.columns).map(([column, label]) => (
-                <th key={column} scope="col">
-                  {label}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <TableHead columns={organizationsText.columns} />
           <tbody>
             {ids.map((id) => (
               <Row key={id} id={id} summary={summaries.get(id)} />

@@ -5,6 +5,7 @@ import { Empty } from '../parts/empty.js';
 import { PageHead } from '../parts/page-head.js';
 import { PageLinks } from '../parts/page-links.js';
 import { Problem } from '../parts/problem.js';
+import { TableHead } from '../parts/table-head.js';
 import { Ago } from '../parts/time.js';
 import { policyAddress } from '../policy-address.js';
 import { required } from '../results.js';
@@ -49,15 +50,7 @@ export function PoliciesView() {
       )}
       {policies.length > 0 && (
         <table class="panel policies" aria-label={policiesText.table}>
-          <thead>
-            <tr>
-              {Object.entries(policiesText.columns).map(([column, label]) => (
-                <th key={column} scope="col">
-                  {label}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <TableHead columns={policiesText.columns} />
           <tbody>
             {policies.map((policy) => (
               <Row key={policy.policyID} policy={policy} />
