@@ -10,6 +10,15 @@ export interface CopyDigest {
 
 const modulus = 1n << 256n;
 
+const toHex = (sum: bigint) => sum.toString(16).padStart(64, '0');
+
+/** Adds the digests of parts, as those of `keyDigest`, to that of the whole. */
+export function addDigests(digests: Iterable<string>): string {
+  let sum = 0n;
+  for (const digest of digests) sum += BigInt(`0x${digest}`);
+  return toHex(sum % modulus);
+}
+
 /**
  * Keeps the digest of a copy: the sum modulo 2^256 of the SHA-256 of each key, of its `keyHash`, a colon and its `version`.
  * Holds the version of each key in memory.
@@ -34,6 +43,6 @@ export function createCopyDigest(sha256: (text: string) => string): CopyDigest {
       add(keyHash, version, 1n);
     },
     remove,
-    value: () => sum.toString(16).padStart(64, '0'),
+    value: () => toHex(sum),
   };
 }

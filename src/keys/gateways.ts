@@ -140,8 +140,8 @@ export function createGateways({ gateways, now, nextSlice, audit }: Ports) {
       return untilCurrent(await read(), read, signal);
     },
     /**
-     * Returns a part of the digest of all keys as a complete copy has them at a cursor. The sum of all parts is comparable
-     * with the digest that a gateway has acknowledged.
+     * Returns a part of the digest of all keys as a complete copy has them at a cursor, as 64 hex digits. The sum of all
+     * parts modulo 2^256 is comparable with the digest that a gateway has acknowledged.
      *
      * @throws {AppError} FORBIDDEN without the scope `read`, or for another organization; INVALID for a cursor of another
      * database.
@@ -149,22 +149,22 @@ export function createGateways({ gateways, now, nextSlice, audit }: Ports) {
     async keyDigest(caller: CallContext, { orgID = caller.orgID, cursor, after = -1n }: KeyDigestRequest) {
       requireScope(caller, 'read');
       if (isForeign(caller, orgID)) throw otherOrganization();
-      const page = { sum: 0n, keys: 0 };
+      let [total, count] = [0n, 0];
       let last: bigint | undefined = after;
       for (let reads = 0; reads < readsOfDigest && last !== undefined; reads += 1) {
         await nextSlice();
         const { sum, keys, end } = await gateways.digest({ orgID, cursor, after: last }, caller.reads);
-        page.sum = (page.sum + sum) % modulus;
-        page.keys += keys;
+        total = (total + sum) % modulus;
+        count += keys;
         last = end;
       }
-      return { ...page, end: last };
+      return { digest: total.toString(16).padStart(64, '0'), keys: count, end: last };
     },
   };
 }
 
 /** Digests are added modulo this. */
-export const modulus = 1n << 256n;
+const modulus = 1n << 256n;
 
 /** A page of the digest reads so many pages of the database, of 500 keys each. */
 const readsOfDigest = 20;
@@ -229,6 +229,7 @@ async function* untilCurrent(
   }
 }
 
+/** As that of `node:timers/promises`: the domain imports nothing of Node. */
 function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

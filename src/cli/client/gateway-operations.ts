@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { addDigests } from '../../client/copy-digest.js';
 import type { GatewayID } from '../../keys/gateway-store.js';
 import type { GatewayReference } from '../../keys/gateways.js';
 import { keyNotFound, type ClientPlace, type LocalPlace, type RemotePlace } from './operations.js';
@@ -93,10 +94,24 @@ const DigestResponse = z.object({
   keyDigest: z.object({ digest: z.string(), keys: z.number(), endCursor: nullable(z.string()) }),
 });
 
-/** The digests of parts are added modulo this. */
-const modulus = 1n << 256n;
+/** A part of the digest, and where the next one begins. */
+interface DigestPart<End> extends Digest {
+  readonly end: End | undefined;
+}
 
-const toHex = (sum: bigint) => (sum % modulus).toString(16).padStart(64, '0');
+/** Reads the parts of a digest, each after the end of the one before. */
+async function readDigest<End>(read: (after: End | undefined) => Promise<DigestPart<End>>): Promise<Digest> {
+  const digests: string[] = [];
+  let keys = 0;
+  for (let after: End | undefined, isEnd = false; !isEnd;) {
+    const part = await read(after);
+    digests.push(part.digest);
+    keys += part.keys;
+    after = part.end;
+    isEnd = after === undefined;
+  }
+  return { digest: addDigests(digests), keys };
+}
 
 function localGateways({ keys, caller }: LocalPlace): GatewayClient {
   return {
@@ -118,20 +133,7 @@ function localGateways({ keys, caller }: LocalPlace): GatewayClient {
       if (!found) throw keyNotFound();
       return found;
     },
-    digest: async (org, cursor) => {
-      let [sum, count] = [0n, 0];
-      for (let after: bigint | undefined = -1n; after !== undefined;) {
-        const part: Awaited<ReturnType<typeof keys.keyDigest>> = await keys.keyDigest(caller, {
-          orgID: org,
-          cursor,
-          after,
-        });
-        sum += part.sum;
-        count += part.keys;
-        after = part.end;
-      }
-      return { digest: toHex(sum), keys: count };
-    },
+    digest: (org, cursor) => readDigest<bigint>((after) => keys.keyDigest(caller, { orgID: org, cursor, after })),
   };
 }
 
@@ -156,18 +158,12 @@ function remoteGateways({ send }: RemotePlace): GatewayClient {
       if (!orgKey) throw keyNotFound();
       return orgKey.deployments.edges.map(({ node }) => node);
     },
-    digest: async (org, cursor) => {
-      let [sum, count] = [0n, 0];
-      for (let after: string | undefined, isEnd = false; !isEnd;) {
+    digest: (org, cursor) =>
+      readDigest(async (after: string | undefined) => {
         const variables = { orgID: org, cursor, after };
         const { keyDigest } = await query(send, gatewayDocuments.digest, variables, DigestResponse);
-        sum += BigInt(`0x${keyDigest.digest}`);
-        count += keyDigest.keys;
-        after = keyDigest.endCursor;
-        isEnd = after === undefined;
-      }
-      return { digest: toHex(sum), keys: count };
-    },
+        return { ...keyDigest, end: keyDigest.endCursor };
+      }),
   };
 }
 

@@ -1,4 +1,10 @@
-import { GatewaysDocument, KeyDigestDocument, type Client, type GatewaysQuery } from '../../client/client.js';
+import {
+  addDigests,
+  GatewaysDocument,
+  KeyDigestDocument,
+  type Client,
+  type GatewaysQuery,
+} from '../../client/client.js';
 import { required } from '../results.js';
 import { text } from '../strings.js';
 
@@ -6,9 +12,6 @@ import { text } from '../strings.js';
 export type Gateway = NonNullable<
   NonNullable<NonNullable<NonNullable<GatewaysQuery['gateways']>['edges']>[number]>['node']
 >;
-
-/** The digests of parts are added modulo this. */
-const modulus = 1n << 256n;
 
 /** Whether a copy has all keys as they were at its cursor, and how many these are. */
 export interface Comparison {
@@ -21,7 +24,8 @@ export async function compareCopy(client: Client, { name, orgID }: Gateway): Pro
   const { data: read } = await client.send(GatewaysDocument, { orgID, names: [name] });
   const gateway = (read.gateways?.edges ?? []).map((edge) => edge?.node).find((node) => node?.orgID === orgID);
   if (gateway?.cursor == null || gateway.digest === null) return undefined;
-  let [sum, keys] = [0n, 0];
+  const digests: string[] = [];
+  let keys = 0;
   for (let after: string | null = null, isEnd = false; !isEnd;) {
     const variables: { cursor: string; orgID: string | null; after: string | null } = {
       cursor: gateway.cursor,
@@ -30,10 +34,10 @@ export async function compareCopy(client: Client, { name, orgID }: Gateway): Pro
     };
     const { data, errors } = await client.send(KeyDigestDocument, variables);
     const part = required(data.keyDigest, errors, text.notFound);
-    sum += BigInt(`0x${part.digest}`);
+    digests.push(part.digest);
     keys += part.keys;
     after = part.endCursor;
     isEnd = after === null;
   }
-  return { isSame: sum % modulus === BigInt(`0x${gateway.digest}`), keys };
+  return { isSame: addDigests(digests) === gateway.digest, keys };
 }

@@ -1,11 +1,11 @@
+import type { DefaultConnectionArguments } from '@pothos/plugin-relay';
 import type { Deployment, Gateway, GatewayID } from '../../keys/gateway-store.js';
 import { maxNames } from '../../keys/gateways.js';
-import { AppError } from '../../lib/errors.js';
-import { nameCursors } from '../../wire/list-cursor.js';
+import { invalidCursorError, nameCursors } from '../../wire/list-cursor.js';
 import { optionalReferenceFrom, withoutNulls } from './arguments.js';
 import { builder } from './builder.js';
 import { OrgKey } from './key.js';
-import { forwardRange } from './pagination.js';
+import { forwardRange, readConnectionPage } from './pagination.js';
 
 /** The fields that a gateway and a deployment have in common. */
 const ofGateway = {
@@ -66,17 +66,15 @@ const KeyDeployment = builder.objectRef<Deployment>('KeyDeployment').implement({
 const gatewayNames = `Only the gateways with these names, at most ${maxNames}. Default: all.`;
 
 /** Reads a page of gateways, or of what they have, in the order of their names. */
-function pageOf<Item extends GatewayID>(found: readonly Item[], limit: number, after: string | undefined) {
-  const edges = found.slice(0, limit).map((node) => ({ cursor: nameCursors.encode(cursorTextOf(node)), node }));
-  return {
-    edges,
-    pageInfo: {
-      hasNextPage: found.length > limit,
-      hasPreviousPage: after !== undefined,
-      startCursor: edges.at(0)?.cursor ?? null,
-      endCursor: edges.at(-1)?.cursor ?? null,
-    },
-  };
+function readPage<Item extends GatewayID>(
+  args: DefaultConnectionArguments,
+  read: (range: { readonly after: GatewayID | undefined; readonly limit: number }) => Promise<readonly Item[]>,
+) {
+  forwardRange(args);
+  return readConnectionPage<Item>(args, async ({ after, limit }) => {
+    const found = await read({ after: gatewayOfCursor(after), limit });
+    return { items: found.map((node) => ({ cursor: nameCursors.encode(cursorTextOf(node)), node })) };
+  });
 }
 
 function cursorTextOf({ name, orgID = '' }: GatewayID): string {
@@ -98,11 +96,8 @@ builder.objectField(OrgKey, 'deployments', (t) =>
       description:
         'Which gateways have the key as it is now, in the order of their names: those with the keys of its organization, and those with all keys. Only forwards. Null with an error if they cannot be read. Errors: INVALID for a page size, a cursor or too many names.',
       args: { gateways: t.arg.stringList({ description: gatewayNames }) },
-      resolve: async (key, { gateways: names, ...args }, { loaders }) => {
-        const { limit, after } = forwardRange(args);
-        const request = { names: names ?? undefined, after: gatewayOfCursor(after), limit: limit + 1 };
-        return pageOf(await loaders.deployments.load({ key, request }), limit, after);
-      },
+      resolve: (key, { gateways: names, ...args }, { loaders }) =>
+        readPage(args, (range) => loaders.deployments.load({ key, request: { names: names ?? undefined, ...range } })),
     },
     { name: 'KeyDeploymentConnection', description: 'A page of what gateways have of a key.' },
     { name: 'KeyDeploymentEdge', description: 'What one gateway has of a key, and its cursor.' },
@@ -124,16 +119,8 @@ builder.queryField('gateways', (t) =>
         }),
         names: t.arg.stringList({ description: gatewayNames }),
       },
-      resolve: async (caller, { orgID, names, ...args }, { keys }) => {
-        const { limit, after } = forwardRange(args);
-        const found = await keys.gateways(caller, {
-          orgID: orgID ?? undefined,
-          names: names ?? undefined,
-          after: gatewayOfCursor(after),
-          limit: limit + 1,
-        });
-        return pageOf(found, limit, after);
-      },
+      resolve: (caller, { orgID, names, ...args }, { keys }) =>
+        readPage(args, (range) => keys.gateways(caller, { ...withoutNulls({ orgID, names }), ...range })),
     },
     { name: 'KeyGatewayConnection', description: 'A page of gateways.' },
     { name: 'KeyGatewayEdge', description: 'A gateway and its cursor.' },
@@ -141,7 +128,7 @@ builder.queryField('gateways', (t) =>
 );
 
 interface DigestPart {
-  readonly sum: bigint;
+  readonly digest: string;
   readonly keys: number;
   readonly end: bigint | undefined;
 }
@@ -149,10 +136,9 @@ interface DigestPart {
 const KeyDigestPart = builder.objectRef<DigestPart>('KeyDigestPart').implement({
   description: 'A part of the digest of all keys.',
   fields: (t) => ({
-    digest: t.string({
+    digest: t.exposeString('digest', {
       description:
         'The digest of the keys of this part, as 64 hex digits. That of all keys is the sum of the parts modulo 2^256.',
-      resolve: ({ sum }) => sum.toString(16).padStart(64, '0'),
     }),
     keys: t.exposeInt('keys', { description: 'The number of keys of this part.' }),
     endCursor: t.string({
@@ -190,9 +176,7 @@ builder.queryField('keyDigest', (t) =>
 function rowOfCursor(cursor: string): bigint {
   const text = nameCursors.decode(cursor, 'after');
   if (/^\d{1,18}$/.test(text) || /^[1-8]\d{18}$/.test(text)) return BigInt(text);
-  throw new AppError('INVALID', 'The cursor does not belong to this list.', {
-    issues: [{ path: ['after'], code: 'MALFORMED_ARGUMENT', message: 'must be a cursor of this list' }],
-  });
+  throw invalidCursorError('after', 'must be a cursor of this list');
 }
 
 /** The arguments that name a gateway. */
