@@ -1,3 +1,4 @@
+import { createCredentialService } from './credentials/credential-service.js';
 import { createAuthenticator } from './credentials/authenticate.js';
 import { createSignOn } from './credentials/sign-on.js';
 import { createAuditLog } from './telemetry/audit-log.js';
@@ -118,6 +119,7 @@ export async function createApp(
   const health = createHealth(() => services.whyNotReady(), log, meter);
   const graphql = createGraphQLServer({
     keys,
+    credentials: createCredentialService({ store: credentials, now, audit }),
     revalidate,
     audit,
     log,

@@ -1,4 +1,9 @@
-import { credentialKinds, type CredentialKind, type StoredCredential } from '../credentials/credential.js';
+import {
+  credentialKinds,
+  stateOfCredential,
+  type CredentialKind,
+  type StoredCredential,
+} from '../credentials/credential.js';
 import { issueCredential, rotateCredential } from '../credentials/issue.js';
 import { scopes, type Scope } from '../keys/key.js';
 import { isRole, roles } from '../keys/role.js';
@@ -122,7 +127,7 @@ async function list(io: IO, { json: isJSON }: OptionValues): Promise<number> {
     const rows = found.map((credential) => [
       credential.id,
       credential.kind,
-      stateOf(credential, now()),
+      stateOfCredential(credential, now()),
       `…${credential.lastFour ?? '????'}`,
       printable(credential.orgID ?? '(all)'),
       credential.scopes?.join(',') ?? '(all)',
@@ -141,7 +146,7 @@ function toJSONObject(credential: StoredCredential, now: Date): object {
   return {
     id,
     kind,
-    state: stateOf(credential, now),
+    state: stateOfCredential(credential, now),
     label,
     org_id: orgID ?? null,
     scopes: scopes ?? null,
@@ -151,13 +156,6 @@ function toJSONObject(credential: StoredCredential, now: Date): object {
     last_used: lastUsed?.toISOString() ?? null,
     successor: successorID ?? null,
   };
-}
-
-/** A replaced credential stays valid until it expires. */
-function stateOf({ revoked, expires, successorID }: StoredCredential, now: Date): string {
-  if (revoked) return 'revoked';
-  if (expires && expires <= now) return 'expired';
-  return successorID === undefined ? 'active' : 'replaced';
 }
 
 export const rotateCredentialCommand: CLICommand = {

@@ -51,6 +51,27 @@ export interface StoredCredential {
   readonly successorID: string | undefined;
 }
 
+/** The states of a credential. */
+export const credentialStates = {
+  active: 'It is accepted.',
+  replaced: 'It was rotated, and is accepted until it expires.',
+  expired: 'Its time has passed.',
+  revoked: 'It was revoked.',
+} as const;
+
+/** One of {@link credentialStates}. */
+export type CredentialState = keyof typeof credentialStates;
+
+/** Returns the state of a credential at the time `now`. */
+export function stateOfCredential(
+  { revoked, expires, successorID }: Pick<StoredCredential, 'revoked' | 'expires' | 'successorID'>,
+  now: Date,
+): CredentialState {
+  if (revoked) return 'revoked';
+  if (expires && expires <= now) return 'expired';
+  return successorID === undefined ? 'active' : 'replaced';
+}
+
 /** The store of credentials. */
 export interface CredentialStore {
   /**
@@ -59,11 +80,20 @@ export interface CredentialStore {
    * @throws {AppError} INTERNAL when the row fails its integrity check.
    */
   findBySecretHash(secretHash: Uint8Array, at: Date): Promise<FoundCredential | undefined>;
-  add(credential: StoredCredential): Promise<void>;
+  /**
+   * Adds a credential, unless there is one with its ID. Returns the stored one. `permit` is pure and synchronous; if it
+   * throws, nothing is written.
+   */
+  add(credential: StoredCredential, permit?: (issued: IssuedCounts) => void): Promise<StoredCredential>;
   /** Returns all credentials, revoked and expired ones included. */
   list(): Promise<StoredCredential[]>;
-  /** Returns false if there is no such credential. Revoking again keeps the first time. */
-  revoke(id: string, at: Date): Promise<boolean>;
+  /** Returns a part of the list, in the order of their creation, revoked and expired ones included. */
+  page(range: CredentialRange): Promise<StoredCredential[]>;
+  /**
+   * Returns false if there is no such credential. Revoking again keeps the first time. `permit` is pure and synchronous; if
+   * it throws, nothing is written.
+   */
+  revoke(id: string, at: Date, permit?: (found: StoredCredential | undefined) => void): Promise<boolean>;
   /** Returns the ids of credentials that fail their integrity check. For these, other methods throw INTERNAL. */
   findDamaged(): Promise<string[]>;
   /**
@@ -81,15 +111,35 @@ export interface CredentialStore {
   /** Creates the head from the present credentials, if there is none. */
   beginHead(): Promise<void>;
   /**
-   * Replaces a credential and adds its successor in one transaction. `change` is pure and synchronous; if it throws,
-   * nothing is written.
+   * Replaces a credential and adds its successor in one transaction. `change` and `permit` are pure and synchronous; if
+   * one throws, nothing is written.
    */
   replace(
     id: string,
     change: (found: StoredCredential | undefined) => CredentialReplacement,
+    permit?: (issued: IssuedCounts) => void,
   ): Promise<CredentialReplacement>;
   /** Stores when credentials were last used, by id. Earlier times than the stored ones are ignored. */
   markUsed(uses: ReadonlyMap<string, Date>): Promise<void>;
+}
+
+/** How many credentials an organization has, before another is added. Those of no organization count together. */
+export interface IssuedCounts {
+  /** Issued in the 24 hours before. */
+  readonly recent: number;
+  /** Neither revoked nor expired. */
+  readonly active: number;
+}
+
+/** The position of a credential in the list. */
+export type CredentialPosition = Pick<StoredCredential, 'id' | 'created'>;
+
+/** A part of the list of credentials. */
+export interface CredentialRange {
+  /** Only credentials that are bound to this organization; undefined for all. */
+  readonly orgID: string | undefined;
+  readonly after: CredentialPosition | undefined;
+  readonly limit: number;
 }
 
 /** A credential that is not in its newest state. */

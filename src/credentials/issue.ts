@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { StoredCredential, CredentialKind, CredentialStore } from './credential.js';
+import type { StoredCredential, CredentialKind, CredentialStore, IssuedCounts } from './credential.js';
 import { AppError } from '../lib/errors.js';
-import type { Scope } from '../keys/key.js';
+import { scopes as allScopes, type Scope } from '../keys/key.js';
 import { checkOwner } from '../keys/key-id.js';
+import { isStorableText, printable } from '../lib/text.js';
 import { createToken, hashToken } from './token.js';
 
-interface CredentialOptions {
+/** What a credential is issued for. */
+export interface CredentialOptions {
   readonly kind: CredentialKind;
   readonly label: string;
   readonly orgID?: string | undefined;
@@ -14,26 +16,55 @@ interface CredentialOptions {
   readonly scopes?: readonly Scope[] | undefined;
 }
 
-interface IssuedCredential {
+/** A credential with its secret. */
+export interface IssuedCredential {
   readonly credential: StoredCredential;
   readonly secret: string;
 }
 
+/** The maximum length of a label, in characters. */
+export const maxLabelCharacters = 200;
+
+/** Throws if no further credential may be issued. */
+type PermitIssue = (issued: IssuedCounts) => void;
+
 /**
  * Issues a credential. Its secret is returned here only and is not stored.
  *
- * @throws {AppError} INVALID when the label is not well-formed Unicode or the organization is not valid.
+ * @throws {AppError} INVALID when the label, the organization or the scopes are not valid; what `permit` throws.
  */
 export async function issueCredential(
   store: CredentialStore,
   options: CredentialOptions,
   now: Date,
-): Promise<IssuedCredential> {
-  if (!options.label.isWellFormed()) throw new AppError('INVALID', 'The label must be well-formed Unicode.');
-  if (options.orgID !== undefined) checkOwner(options.orgID);
-  const issued = createCredential(options, now);
-  await store.add(issued.credential);
-  return issued;
+  { permit, id }: { readonly permit?: PermitIssue; readonly id?: string } = {},
+): Promise<IssuedCredential & { readonly isNew: boolean }> {
+  checkOptions(options);
+  const { credential, secret } = createCredential(options, now, id);
+  const stored = await store.add(credential, permit);
+  return { credential: stored, secret, isNew: stored === credential };
+}
+
+function checkOptions({ kind, label, orgID, scopes }: CredentialOptions): void {
+  if (label.trim() === '' || label.length > maxLabelCharacters || !isStorableText(label)) {
+    throw invalid('label', `must be well-formed Unicode of 1 to ${maxLabelCharacters} characters`);
+  }
+  if (orgID !== undefined) checkOwner(orgID);
+  if (scopes !== undefined && kind !== 'service')
+    throw invalid('scopes', 'must be omitted: for service credentials only');
+}
+
+/** The error of an argument that is not valid. */
+export function invalid(argument: string, message: string): AppError {
+  return new AppError('INVALID', `\`${argument}\` ${message}.`, {
+    issues: [{ path: [argument], code: 'MALFORMED_ARGUMENT', message }],
+  });
+}
+
+/** Checks of a rotation, in its transaction. They throw if the rotation is not permitted. */
+interface RotationChecks {
+  readonly authorize?: (found: StoredCredential | undefined) => void;
+  readonly permit?: PermitIssue;
 }
 
 /**
@@ -47,9 +78,11 @@ export async function rotateCredential(
   id: string,
   overlapMs: number,
   now: Date,
+  { authorize, permit }: RotationChecks = {},
 ): Promise<IssuedCredential & { readonly retired: StoredCredential }> {
   let secret = '';
-  const { retired, successor } = await store.replace(id, (found) => {
+  const change = (found: StoredCredential | undefined) => {
+    authorize?.(found);
     const current = requireRotatable(found, id, now);
     const lifetimeMs = current.expires && current.expires.getTime() - current.created.getTime();
     const expires = lifetimeMs === undefined ? undefined : new Date(now.getTime() + lifetimeMs);
@@ -60,12 +93,18 @@ export async function rotateCredential(
       retired: { ...expireAfter(current, overlapMs, now), successorID: issued.credential.id },
       successor: issued.credential,
     };
-  });
+  };
+  const { retired, successor } = await store.replace(id, change, permit);
   return { credential: successor, secret, retired };
 }
 
+/** The error for an ID that no credential has. */
+export function credentialNotFound(id: string): AppError {
+  return new AppError('NOT_FOUND', `There is no credential ${printable(id.slice(0, 100))}.`);
+}
+
 function requireRotatable(found: StoredCredential | undefined, id: string, now: Date): StoredCredential {
-  if (found === undefined) throw new AppError('NOT_FOUND', `There is no credential ${id}.`);
+  if (found === undefined) throw credentialNotFound(id);
   if (found.successorID !== undefined) {
     throw new AppError('CONFLICT', `${id} was rotated already; its successor is ${found.successorID}.`);
   }
@@ -81,16 +120,21 @@ function expireAfter(credential: StoredCredential, overlapMs: number, now: Date)
   return { ...credential, expires: credential.expires && credential.expires < end ? credential.expires : end };
 }
 
-function createCredential({ kind, label, orgID, expires, scopes }: CredentialOptions, now: Date): IssuedCredential {
+function createCredential(
+  { kind, label, orgID, expires, scopes }: CredentialOptions,
+  now: Date,
+  id = `cred_${randomBytes(8).toString('hex')}`,
+): IssuedCredential {
   const secret = createToken(kind);
   const credential: StoredCredential = {
-    id: `cred_${randomBytes(8).toString('hex')}`,
+    id,
     kind,
     label,
     secretHash: hashToken(secret),
     lastFour: secret.slice(-4),
     orgID,
-    scopes,
+    // In one order, because a row is signed with its text and read in this order.
+    scopes: scopes && (Object.keys(allScopes) as Scope[]).filter((scope) => scopes.includes(scope)),
     created: now,
     expires,
     revoked: undefined,

@@ -4,6 +4,7 @@ import {
   type Authenticator,
   type CredentialKind,
 } from '../credentials/credential.js';
+import type { CredentialService } from '../credentials/credential-service.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { Deadline } from './execution/deadline.js';
 import { createLoaders, type Loaders } from './dataloaders.js';
@@ -21,6 +22,7 @@ export interface Context extends ServerContext {
   readonly requestID: string;
   readonly clientAddress: string | undefined;
   readonly keys: KeyService;
+  readonly credentials: CredentialService;
   readonly audit: AuditLog;
   readonly auth: AuthContext;
   readonly loaders: Loaders;
@@ -54,14 +56,15 @@ export interface Context extends ServerContext {
 }
 
 /** What `createContext` needs. */
-export interface ContextDeps extends Pick<Context, 'keys' | 'audit' | 'nextSlice'>, Pick<Authenticator, 'revalidate'> {
+export interface ContextDeps
+  extends Pick<Context, 'keys' | 'credentials' | 'audit' | 'nextSlice'>, Pick<Authenticator, 'revalidate'> {
   /** The deadline of one operation, in milliseconds. */
   readonly deadlineMs: number;
 }
 
 /** Creates the context of the resolvers of one operation. */
 export function createContext(
-  { keys, audit, nextSlice, revalidate, deadlineMs }: ContextDeps,
+  { keys, credentials, audit, nextSlice, revalidate, deadlineMs }: ContextDeps,
   requestContext: RequestContext,
   auth: AuthContext,
 ): Context {
@@ -74,6 +77,7 @@ export function createContext(
   return {
     requestContext,
     keys,
+    credentials,
     audit,
     nextSlice,
     requestID,

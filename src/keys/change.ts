@@ -321,6 +321,8 @@ interface AuditedOperation<Request, KeyHash extends string | undefined, Result> 
   readonly operation: string;
   /** Checks and hashes the key identifier of a request; undefined if the key has none yet. */
   readonly identify: (request: Request) => KeyHash;
+  /** The credential that a request is for. */
+  readonly credentialOf?: (request: Request) => string;
   readonly run: (caller: CallContext, keyHash: KeyHash, request: Request) => Promise<Result>;
   readonly acceptedOf: (result: Result) => AcceptedAttempt & { readonly keyHash?: string };
 }
@@ -328,10 +330,11 @@ interface AuditedOperation<Request, KeyHash extends string | undefined, Result> 
 /** Returns the operation with an audit event for each attempt, accepted or rejected. */
 export function withAudit<Request, KeyHash extends string | undefined, Result>(
   audit: AuditLog | undefined,
-  { event, operation, identify, run, acceptedOf }: AuditedOperation<Request, KeyHash, Result>,
+  { event, operation, identify, credentialOf, run, acceptedOf }: AuditedOperation<Request, KeyHash, Result>,
 ): (caller: CallContext, request: Request) => Promise<Result> {
   return async (caller, request) => {
-    const attempt = { event, operation, requestID: caller.requestID, principal: caller };
+    const credentialID = credentialOf?.(request);
+    const attempt = { event, operation, requestID: caller.requestID, principal: caller, credentialID };
     let identified: KeyHash | undefined;
     try {
       identified = identify(request);

@@ -84,7 +84,7 @@ export function idempotencyKeyProblem(key: string): string | undefined {
 }
 
 /** @throws {AppError} INVALID with the path `idempotencyKey`. */
-function assertIdempotencyKey(key: string): void {
+export function assertIdempotencyKey(key: string): void {
   const found = idempotencyKeyProblem(key);
   if (found !== undefined) throw invalidKey(found);
 }

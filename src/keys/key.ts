@@ -88,7 +88,8 @@ export const scopes = {
   verify: 'Verify keys for a gateway, which counts against their live quotas.',
   deliver:
     'Read keys with their identifiers, password hashes and secrets, for a gateway that decides by a copy of its own. Must be named.',
-  admin: 'Administer: change policies, of a credential that is not bound to an organization.',
+  admin:
+    'Administer: list, issue, rotate and revoke credentials, and change policies, of a credential that is not bound to an organization.',
   propose: 'Propose changes, which somebody else applies.',
   approve: 'Approve or reject the changes that somebody else has proposed.',
   router: 'Send GraphQL operations with as many aliases as a router merges from several. Permits nothing by itself.',

@@ -34,6 +34,8 @@ export interface AuditEvent {
   readonly principal: (Principal & Actor) | undefined;
   /** Undefined if the key has no valid identifier, or none yet. */
   readonly keyHash: string | undefined;
+  /** The credential that it was for; undefined for an attempt that is not about one. */
+  readonly credentialID?: string | undefined;
   readonly outcome: AcceptedAttempt | RejectedAttempt;
 }
 
@@ -47,6 +49,8 @@ export interface AcceptedAttempt {
   readonly isTraffic?: boolean;
   /** The gateway of an acknowledgement. */
   readonly gateway?: string;
+  /** The credential that was issued, rotated or revoked, without its secret. */
+  readonly credential?: Readonly<Record<string, string | undefined>>;
   /** The keys that were delivered. */
   readonly delivered?: DeliveredRange;
 }

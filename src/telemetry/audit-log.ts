@@ -10,7 +10,7 @@ const maxCharacters = 200;
  * Accepted quota consumption, and each acknowledgement of a gateway but the first, has the level debug; every other attempt has the level info.
  */
 export function createAuditLog(log: Logger): AuditLog {
-  return ({ event = 'change', operation, requestID, principal: caller, keyHash, outcome }) => {
+  return ({ event = 'change', operation, requestID, principal: caller, keyHash, credentialID, outcome }) => {
     const isTraffic = 'isTraffic' in outcome && outcome.isTraffic === true;
     log[isTraffic ? 'debug' : 'info'](
       {
@@ -31,6 +31,8 @@ export function createAuditLog(log: Logger): AuditLog {
         ...('version' in outcome && { version: outcome.version }),
         ...('isChanged' in outcome && !outcome.isChanged && { unchanged: true }),
         ...('gateway' in outcome && { gateway: short(outcome.gateway) }),
+        ...(credentialID !== undefined && { credential: { id: short(credentialID) } }),
+        ...('credential' in outcome && { credential: shortOf(outcome.credential) }),
         ...('delivered' in outcome && { delivered: outcome.delivered }),
         requestID: short(requestID),
       },
@@ -43,6 +45,10 @@ export function createAuditLog(log: Logger): AuditLog {
 function rejectionOf(error: unknown): { verdict: 'rejected' | 'failed'; code: string } {
   const code = errorCodeOf(error);
   return { verdict: code === 'INTERNAL' ? 'failed' : 'rejected', code };
+}
+
+function shortOf(texts: Readonly<Record<string, string | undefined>> = {}): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, short(text)]));
 }
 
 /** Free text for one line: truncated, and safe for terminals. */

@@ -1,4 +1,5 @@
 import type { Plugin } from 'graphql-yoga';
+import { createCredentialService } from '../../src/credentials/credential-service.js';
 import { createAuthenticator } from '../../src/credentials/authenticate.js';
 import type { Authenticate } from '../../src/credentials/credential.js';
 import type { ServerContext } from '../../src/graphql/context.js';
@@ -52,6 +53,7 @@ export function serveWith(
   const server = createGraphQLServer({
     revalidate,
     keys: { ...createKeyService({ ...installation.ports, ...overridden.ports }), ...overridden.keys },
+    credentials: createCredentialService({ store: installation.credentials, now: installation.now }),
     audit: () => undefined,
     nextSlice: overridden.nextSlice ?? (() => undefined),
     nextStage: overridden.nextStage ?? (() => Promise.resolve()),

@@ -518,7 +518,7 @@ export type KeyRotateChangeInput = {
 export type KeyScope =
   /** State whom a change is made for, in the header `X-Keyfront-Actor`. Permits nothing by itself. */
   | 'ACTOR'
-  /** Administer: change policies, of a credential that is not bound to an organization. */
+  /** Administer: list, issue, rotate and revoke credentials, and change policies, of a credential that is not bound to an organization. */
   | 'ADMIN'
   /** Approve or reject the changes that somebody else has proposed. */
   | 'APPROVE'

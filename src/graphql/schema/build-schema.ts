@@ -20,6 +20,7 @@ import './policy-impact.js';
 import './policy-change.js';
 import './propose.js';
 import './proposal.js';
+import './credential.js';
 import './change-feed.js';
 import './gateways.js';
 

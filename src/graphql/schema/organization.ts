@@ -129,7 +129,7 @@ builder.objectField(Organization, 'keyTags', (t) =>
   ),
 );
 
-const KeyScope = builder.enumType('KeyScope', {
+export const KeyScope = builder.enumType('KeyScope', {
   description: 'What a service credential can be restricted to.',
   values: enumValuesOf<Scope>(scopes),
 });

@@ -1,4 +1,9 @@
-import type { CredentialRollback, CredentialStore, FoundCredential } from '../../credentials/credential.js';
+import type {
+  CredentialRollback,
+  CredentialStore,
+  FoundCredential,
+  IssuedCounts,
+} from '../../credentials/credential.js';
 import { AppError } from '../../lib/errors.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
 import {
@@ -40,6 +45,15 @@ const statements = ({ inList, forUpdate }: Dialect) => {
        UNION ALL SELECT * FROM (SELECT ${withState} FROM credentials ORDER BY secret_hash LIMIT 1) AS first`,
     ),
     all: prepared('SELECT * FROM credentials ORDER BY created, id'),
+    page: prepared(`SELECT * FROM credentials WHERE (created, id) > ($1, $2) ORDER BY created, id LIMIT $3`),
+    pageOfOrg: prepared(
+      `SELECT * FROM credentials WHERE (created, id) > ($1, $2) AND org_id = $4 ORDER BY created, id LIMIT $3`,
+    ),
+    counts: prepared(
+      `SELECT COALESCE(SUM(CASE WHEN created > $1 THEN 1 ELSE 0 END), 0) AS recent,
+         COALESCE(SUM(CASE WHEN revoked IS NULL AND (expires IS NULL OR expires > $2) THEN 1 ELSE 0 END), 0) AS active
+       FROM credentials WHERE org_id IS NOT DISTINCT FROM $3`,
+    ),
     byIDs: prepared(`SELECT * FROM credentials WHERE id ${inList('$1', 'text')} ORDER BY id ${forUpdate()}`),
     insert: prepared(insertInto('credentials', columns)),
     update: prepared(updateByID('credentials', changing)),
@@ -72,6 +86,16 @@ export function createCredentialStore(
     yield* query(sql.update, valuesOf(table.signed(row), changing));
   }
 
+  /** Adds a row, if `permit` does. */
+  function* insert(row: CredentialRow, permit: ((issued: IssuedCounts) => void) | undefined): Work<void> {
+    if (permit) {
+      const from = row.created - dayMs;
+      const [found] = yield* query<CountsRow>(sql.counts, [from, row.created, row.org_id]);
+      permit({ recent: Number(found?.recent ?? 0), active: Number(found?.active ?? 0) });
+    }
+    yield* query(sql.insert, valuesOf(table.signed(row), columns));
+  }
+
   const change = <T>(work: () => Work<T>): Promise<T> => transaction(work).finally(() => cache?.clear());
 
   return {
@@ -95,18 +119,30 @@ export function createCredentialStore(
       }
       throw new AppError('UNAVAILABLE', 'Storage is busy.', { retryAfterSeconds: 1 });
     },
-    add: (credential) =>
+    add: (credential, permit) =>
       change(function* () {
         const row = credentialToRow(credential);
         const locked = yield* head.lock();
-        yield* query(sql.insert, valuesOf(table.signed(row), columns));
+        const [existing] = yield* find([row.id]);
+        if (existing) return credentialFromRow(existing);
+        yield* insert(row, permit);
         yield* head.write(locked, [row]);
+        return credential;
       }),
     list: async () => (await allRows()).map((row) => credentialFromRow(verified(row))),
-    revoke: (id, at) =>
+    async page({ orgID, after, limit }) {
+      const range = [BigInt(after?.created.getTime() ?? -1), after?.id ?? '', limit];
+      if (![after?.id ?? '', orgID ?? ''].every(isBindableText)) return [];
+      const rows = await (orgID === undefined
+        ? all<SignedRow<CredentialRow>>(sql.page, range)
+        : all<SignedRow<CredentialRow>>(sql.pageOfOrg, [...range, orgID]));
+      return rows.map((row) => credentialFromRow(verified(row)));
+    },
+    revoke: (id, at, permit) =>
       change(function* () {
         const locked = yield* head.lock();
         const [row] = yield* find([id]);
+        permit?.(row && credentialFromRow(row));
         if (row?.revoked === null) {
           const revoked = { ...row, revoked: BigInt(at.getTime()) };
           yield* update(revoked);
@@ -114,14 +150,14 @@ export function createCredentialStore(
         }
         return row !== undefined;
       }),
-    replace: (id, decide) =>
+    replace: (id, decide, permit) =>
       change(function* () {
         const locked = yield* head.lock();
         const [row] = yield* find([id]);
         const replacement = decide(row && credentialFromRow(row));
         const successor = credentialToRow(replacement.successor);
         const retired = credentialToRow(replacement.retired);
-        yield* query(sql.insert, valuesOf(table.signed(successor), columns));
+        yield* insert(successor, permit);
         yield* update(retired);
         yield* head.write(locked, [successor, retired]);
         return replacement;
@@ -160,6 +196,12 @@ export function createCredentialStore(
 }
 
 const maxAttempts = 5;
+const dayMs = 86_400_000n;
+
+interface CountsRow {
+  readonly recent: bigint | number;
+  readonly active: bigint | number;
+}
 
 /** The credentials whose state is not the newest, and those that are missing. */
 function rollbacksOf(

@@ -10,6 +10,7 @@ interface Target {
   readonly node?: string;
   readonly query?: string;
   readonly proposal?: string;
+  readonly credential?: string;
 }
 
 /** Sends the minimal request of an endpoint with the given headers, by default for the key `k1`. */
@@ -17,9 +18,9 @@ export function sendTo(
   t: TestApp,
   endpoint: Endpoint,
   headers: Headers,
-  { keyID = 'k1', node = '', query = '', proposal = '' }: Target = {},
+  { keyID = 'k1', node = '', query = '', proposal = '', credential = '' }: Target = {},
 ) {
-  const body = endpoint.body(keyID, node, proposal);
+  const body = endpoint.body(keyID, node, proposal, credential);
   const type: Headers = body === '' ? [] : [['content-type', 'application/json']];
   return t.send(`${endpoint.target(keyID)}${query}`, {
     method: endpoint.method,
@@ -49,7 +50,9 @@ export async function sendToFreshKey(
   const found = await t.graphql(`{ orgKey(by: { keyID: "${keyID}" }) { id } }`);
   const node = (found.body['data'] as { orgKey: { id: string } | null }).orgKey?.id ?? '';
   const proposal = endpoint.key === 'proposed' ? await proposalFor(t, endpoint, headers, keyID) : '';
-  return { ...(await sendTo(t, endpoint, headers, { keyID, node, query, proposal })), keyID };
+  const issued = endpoint.key === 'issued' ? await t.issue('service', { orgID: 'acme', scopes: ['admin'] }) : undefined;
+  const target = { keyID, node, query, proposal, credential: issued?.id ?? '' };
+  return { ...(await sendTo(t, endpoint, headers, target)), keyID };
 }
 
 /** Proposes a change as the caller if the endpoint requires that and the caller can, and as another person otherwise. */

@@ -11,10 +11,10 @@ import { credentialKinds, type CredentialKind } from '../../../src/credentials/c
 type Foreign = 'NOT_FOUND' | 'FORBIDDEN' | 'nothing' | 'the same';
 
 interface Row {
-  /** A root field with its arguments and fields, or the body of a route. `KEY` and `NODE` stand for a key of acme's, `PROPOSAL` for a proposal for it. */
+  /** A root field with its arguments and fields, or the body of a route. `KEY` and `NODE` stand for a key of acme's, `PROPOSAL` for a proposal for it, `CREDENTIAL` for a credential of acme's. */
   readonly call?: string;
   /** The state of the key in which the call succeeds. */
-  readonly key?: 'absent' | 'deleted' | 'rotated' | 'proposed';
+  readonly key?: 'absent' | 'deleted' | 'rotated' | 'proposed' | 'issued';
   readonly foreign: Foreign;
   /** The scopes that it requires. Default: that of reading. */
   readonly scopes?: readonly Scope[];
@@ -135,6 +135,29 @@ const rootFields: Readonly<Record<string, Row>> = {
     foreign: 'NOT_FOUND',
     scopes: ['read', 'propose'],
   },
+  keyCredentials: {
+    call: 'keyCredentials(orgID: "acme") { edges { cursor } }',
+    key: 'issued',
+    foreign: 'nothing',
+    scopes: ['admin'],
+  },
+  issueKeyCredential: {
+    call: 'issueKeyCredential(label: "l", orgID: "acme", scopes: [ADMIN]) { credential { id } }',
+    foreign: 'FORBIDDEN',
+    scopes: ['admin'],
+  },
+  rotateKeyCredential: {
+    call: 'rotateKeyCredential(id: "CREDENTIAL") { credential { id } }',
+    key: 'issued',
+    foreign: 'NOT_FOUND',
+    scopes: ['admin'],
+  },
+  revokeKeyCredential: {
+    call: 'revokeKeyCredential(id: "CREDENTIAL") { id }',
+    key: 'issued',
+    foreign: 'NOT_FOUND',
+    scopes: ['admin'],
+  },
   verifyKey: { call: 'verifyKey(keyID: "KEY") { code }', foreign: 'nothing', scopes: ['verify'] },
   deliverKey: { call: 'deliverKey(by: { keyID: "KEY" }) { keyHash }', foreign: 'nothing', scopes: ['deliver'] },
   deliverKeys: { call: 'deliverKeys(orgID: "acme") { items { keyHash } }', foreign: 'nothing', scopes: ['deliver'] },
@@ -234,7 +257,7 @@ export interface Endpoint {
   readonly method: string;
   readonly target: (keyID: string) => string;
   /** Empty if it has none. */
-  readonly body: (keyID: string, node: string, proposal?: string) => string;
+  readonly body: (keyID: string, node: string, proposal?: string, credential?: string) => string;
 }
 
 const roots = [
@@ -300,11 +323,12 @@ function graphqlEndpoint(operation: string, name: string, row: Row, kinds: reado
     isUnbound: row.isUnbound ?? false,
     method: 'POST',
     target: () => '/graphql',
-    body: (keyID, node, proposal = '') => {
+    body: (keyID, node, proposal = '', credential = '') => {
       const call = (row.call ?? name)
         .replaceAll('KEY', keyID)
         .replaceAll('NODE', node)
-        .replaceAll('PROPOSAL', proposal);
+        .replaceAll('PROPOSAL', proposal)
+        .replaceAll('CREDENTIAL', credential);
       return JSON.stringify({ query: `${operation} { ${call} }` });
     },
   };

@@ -53,7 +53,8 @@ describe('a connection', () => {
         return isObjectType(type) && 'edges' in type.getFields();
       });
     // These are read forwards only: `last` and `before` are rejected.
-    const forwards = ['Query.gateways', 'Query.impactOfPolicy', 'Query.keyProposals', 'Query.orgKeyChanges'];
+    const ofNodes = ['Query.gateways', 'Query.keyCredentials', 'Query.keyProposals'];
+    const forwards = [...ofNodes, 'Query.impactOfPolicy', 'Query.orgKeyChanges'];
     const all = [...names, ...forwards, 'OrgKey.deployments'];
     expect(found.map(({ coordinate }) => coordinate).toSorted()).toEqual(all.toSorted());
     for (const { field } of found) {

@@ -6,6 +6,7 @@ import { createOperationCache } from '../../../src/graphql/execution/operation-c
 import { subscribe } from '../../../src/graphql/execution/subscribe.js';
 import { createSubscriptionRegistry } from '../../../src/graphql/execution/subscription-registry.js';
 import { servedSchema } from '../../../src/graphql/schema/served.js';
+import type { CredentialService } from '../../../src/credentials/credential-service.js';
 import type { KeyService } from '../../../src/keys/key-service.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { requestContextOf } from '../../support/request-context.js';
@@ -25,10 +26,12 @@ it('leaves no slot of the registry to a subscription that registers after the de
     // No event.
   };
   const keys = new Proxy({} as KeyService, { get: () => () => Promise.resolve(nothing()) });
+  const credentials = {} as CredentialService;
   const deps = { deadlineMs: 1, log: createLogger('silent'), nextSlice: () => undefined };
   const context = createContext(
     {
       keys,
+      credentials,
       audit: () => undefined,
       revalidate: () => Promise.resolve(),
       nextSlice: () => slice.promise,

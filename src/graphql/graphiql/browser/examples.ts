@@ -609,6 +609,34 @@ mutation DeleteAndRestoreKey($keyID: ID!, $reason: String) {
 }`,
   },
   {
+    group: 'Read',
+    title: 'List credentials',
+    credential: 'service',
+    query: `# The credentials that you may
+# administer, without their
+# secrets.
+query Credentials($first: Int) {
+  keyCredentials(first: $first) {
+    edges {
+      node {
+        id
+        kind
+        label
+        orgID
+        scopes
+        state
+        expiresAt
+        lastUsedAt
+      }
+    }
+    pageInfo { hasNextPage endCursor }
+  }
+}`,
+    variables: `{
+  "first": 10
+}`,
+  },
+  {
     group: 'Change',
     title: 'Propose a change',
     credential: 'service',
