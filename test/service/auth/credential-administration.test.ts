@@ -11,6 +11,11 @@ interface Issued {
   readonly retired: { readonly state: string; readonly expiresAt: string } | null;
 }
 
+interface Page {
+  readonly edges: readonly { readonly node: { readonly id: string } }[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string };
+}
+
 const issuedFields = '{ credential { id orgID scopes state } secret retired { state expiresAt successorID } }';
 
 let t: TestApp;
@@ -81,10 +86,7 @@ describe('an administrator', () => {
     const found: string[] = [];
     let after: string | null = null;
     do {
-      const page = dataOf<{
-        edges: { node: { id: string } }[];
-        pageInfo: { hasNextPage: boolean; endCursor: string };
-      }>(
+      const page: Page = dataOf<Page>(
         await t.graphql(
           'query ($after: String) { keyCredentials(first: 2, after: $after) { edges { node { id } } pageInfo { hasNextPage endCursor } } }',
           { after },
