@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { issueCredential } from '../../src/credentials/issue.js';
+import { issueCredential, maxLabelCharacters } from '../../src/credentials/issue.js';
 import { createToken } from '../../src/credentials/token.js';
 import { sendTo, sendToFreshKey } from './auth/endpoint-request.js';
 import { endpoints, type Endpoint } from './auth/matrix-rows.js';
@@ -49,9 +49,12 @@ const isGenerating = (endpoint: Endpoint) => operationOf(endpoint) === 'generate
 const isOfProposals = (endpoint: Endpoint) => /^(propose|approve|reject|withdraw)Key/.test(operationOf(endpoint) ?? '');
 /** They change no key. */
 const isOfGateways = (endpoint: Endpoint) => operationOf(endpoint) === 'forgetGateway';
+/** See test/service/auth/credential-administration.test.ts. */
+const isOfCredentials = (endpoint: Endpoint) => operationOf(endpoint)?.endsWith('KeyCredential') === true;
 const isOfPolicies = (endpoint: Endpoint) => operationOf(endpoint)?.endsWith('KeyPolicies') === true;
 const onGivenKey = writing.filter(
-  (endpoint) => !isGenerating(endpoint) && !isOfPolicies(endpoint) && !isOfGateways(endpoint),
+  (endpoint) =>
+    !isGenerating(endpoint) && !isOfPolicies(endpoint) && !isOfGateways(endpoint) && !isOfCredentials(endpoint),
 );
 const named = (some: readonly Endpoint[]) => some.map((endpoint) => [endpoint.name, endpoint] as const);
 
@@ -62,10 +65,11 @@ describe('the audit log line of an attempt to change a key', () => {
   it('is tested for the write operations of both APIs', () => {
     expect(writing.filter(({ isREST }) => isREST).length).toBeGreaterThan(4);
     expect(writing.filter(({ isREST }) => !isREST).length).toBeGreaterThan(6);
-    // A change requires another scope than those of reading, and no other operation does.
+    // A change requires another scope than those of reading, and no other operation but the list of credentials does.
     // The removal of policies is sent as a dry run.
     const others = endpoints.filter(
-      (endpoint) => !['removeKeyPolicies', 'acknowledgeChanges'].includes(operationOf(endpoint) ?? ''),
+      (endpoint) =>
+        !['removeKeyPolicies', 'acknowledgeChanges', 'keyCredentials'].includes(operationOf(endpoint) ?? ''),
     );
     expect(
       others.filter(
@@ -304,8 +308,8 @@ describe('a log line', () => {
     /[\u2028\u2029\u202a-\u202e\u2066-\u2069]/.test(text) || /\p{Cc}/u.test(text.replaceAll('\n', ''));
 
   it.each(hostile)('stays one line of JSON for a label and a reason with %s', async (_, text) => {
-    // What is no well-formed text is rejected for a label, and comes in a reason all the same.
-    const label = text.toWellFormed();
+    // A label is limited, and comes in a reason all the same.
+    const label = text.toWellFormed().replaceAll('\0', '').slice(0, maxLabelCharacters);
     const order = { kind: 'service', label, orgID: 'globex' } as const;
     const { secret } = await issueCredential(t.app.services.credentials, order, t.clock.now);
     const before = lines().length;

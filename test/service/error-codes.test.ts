@@ -116,6 +116,19 @@ const afterItsEnd: Provoke = async (endpoint) => {
   }
 };
 
+/** There are too many credentials, or it is revoked already: see test/service/auth/credential-administration.test.ts. */
+const whileCredentialsConflict: Provoke = async (endpoint) => {
+  const error = new AppError('CONFLICT', 'There are too many credentials.');
+  const spies = (['add', 'replace'] as const).map((name) =>
+    vi.spyOn(t.app.services.credentials, name).mockRejectedValueOnce(error),
+  );
+  try {
+    return await sendTo(t, endpoint, valid(endpoint), { credential: 'cred_1' });
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+};
+
 let clients = 0;
 
 /** Codes that most operations document. */
@@ -191,6 +204,12 @@ const ownCases: Readonly<Record<string, Partial<Record<ErrorCode, Provoke>>>> = 
   'GraphQL forgetGateway': { INVALID: withArguments('gateway: ""'), NOT_FOUND: withArguments('gateway: "absent"') },
   'GraphQL gateways': { INVALID: withArguments('first: -1') },
   'GraphQL keyDigest': { INVALID: withArguments('cursor: "none"'), FORBIDDEN: forbidden },
+  'GraphQL keyCredentials': { INVALID: withArguments('first: -1') },
+  'GraphQL issueKeyCredential': { INVALID: withArguments('label: ""'), CONFLICT: whileCredentialsConflict },
+  'GraphQL rotateKeyCredential': {
+    INVALID: withArguments('id: "cred_1", overlapHours: -1'),
+    CONFLICT: whileCredentialsConflict,
+  },
   'GraphQL orgKeyDeployed': { INVALID: withArguments('keyID: "KEY", gateways: []') },
   'GraphQL viewer': {
     INVALID: (endpoint) => sendValid(withCall(endpoint, (query) => query.replace('viewer', 'viewer(unknown: 1)'))),

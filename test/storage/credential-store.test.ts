@@ -105,6 +105,48 @@ describeEngines('the credential store', (engine) => {
     expect(await store.findRolledBack()).toStrictEqual([]);
   });
 
+  it('reads pages in the order of the list, of all or of one organization', async () => {
+    const all = ['d', 'c', 'b', 'a', 'e'].map((id, n) => {
+      return aCredential(id, {
+        created: after(n < 2 ? 1 : 0),
+        ...(id !== 'c' && { orgID: n % 2 ? 'globex' : 'acme' }),
+      });
+    });
+    for (const credential of all) await store.add(credential);
+    for (const orgID of [undefined, 'acme', 'globex', 'none', 'nul\0']) {
+      const found: string[] = [];
+      for (let last: { id: string; created: Date } | undefined; ;) {
+        const page = await store.page({ orgID, after: last, limit: 2 });
+        found.push(...page.map(({ id }) => id));
+        if (page.length < 2) break;
+        last = page.at(-1);
+      }
+      const expected = (await store.list()).filter((one) => orgID === undefined || one.orgID === orgID);
+      expect(found).toStrictEqual(expected.map(({ id }) => id));
+    }
+  });
+
+  it('counts the credentials of an organization, one issue after the other, and adds an ID once', async () => {
+    const stores = [store, await open()];
+    await store.add(aCredential('gone', { orgID: 'acme', revoked: at }));
+    await store.add(aCredential('old', { orgID: 'acme', created: after(-86_400_000) }));
+    await store.add(aCredential('ended', { orgID: 'acme', expires: at }));
+    await store.add(aCredential('unbound'));
+    const counts: { active: number; recent: number }[] = [];
+    const add = (id: string, index: number) =>
+      (stores[index % 2] ?? store).add(aCredential(id, { orgID: 'acme' }), (found) => counts.push(found));
+    const added = await Promise.all(['x', 'x', 'y', 'z', 'x'].map(add));
+    expect(counts.map(({ active }) => active)).toStrictEqual([1, 2, 3]);
+    expect(counts.map(({ recent }) => recent)).toStrictEqual([2, 3, 4]);
+    expect(added.map(({ id }) => id)).toStrictEqual(['x', 'x', 'y', 'z', 'x']);
+    const full = store.add(aCredential('w', { orgID: 'acme' }), () => {
+      throw new Error('full');
+    });
+    await expect(full).rejects.toThrow('full');
+    expect(await store.list()).toHaveLength(7);
+    expect(await store.findRolledBack()).toStrictEqual([]);
+  });
+
   it('knows the newest state of each credential when two processes change several at once', async () => {
     const stores = [store, await open()];
     const ids = Array.from({ length: 12 }, (_, index) => `credential ${index}`);

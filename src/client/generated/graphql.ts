@@ -196,6 +196,24 @@ export type KeyCreateChangeInput = {
   prefix?: string | null | undefined;
 };
 
+/** The kind of a credential. */
+export type KeyCredentialKind =
+  /** Allows previews. */
+  | 'MANAGEMENT'
+  /** Allows every other operation. */
+  | 'SERVICE';
+
+/** The state of a credential. */
+export type KeyCredentialState =
+  /** It is accepted. */
+  | 'ACTIVE'
+  /** Its time has passed. */
+  | 'EXPIRED'
+  /** It was rotated, and is accepted until it expires. */
+  | 'REPLACED'
+  /** It was revoked. */
+  | 'REVOKED';
+
 /** The code of an error, also in `extensions.code`. */
 export type KeyErrorCode =
   /** The key has changed since the expected version, or already exists. */
@@ -1523,6 +1541,44 @@ export type WithdrawKeyProposalMutationVariables = Exact<{
 
 export type WithdrawKeyProposalMutation = { withdrawKeyProposal: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null };
 
+export type CredentialFieldsFragment = { id: string, kind: KeyCredentialKind, label: string, orgID: string | null, scopes: Array<KeyScope> | null, state: KeyCredentialState, lastFour: string | null, createdAt: string, expiresAt: string | null, revokedAt: string | null, lastUsedAt: string | null, successorID: string | null };
+
+export type KeyCredentialsQueryVariables = Exact<{
+  orgID?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type KeyCredentialsQuery = { keyCredentials: { edges: Array<{ cursor: string, node: { id: string, kind: KeyCredentialKind, label: string, orgID: string | null, scopes: Array<KeyScope> | null, state: KeyCredentialState, lastFour: string | null, createdAt: string, expiresAt: string | null, revokedAt: string | null, lastUsedAt: string | null, successorID: string | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+
+export type IssueKeyCredentialMutationVariables = Exact<{
+  kind?: KeyCredentialKind | null | undefined;
+  label: string;
+  orgID?: string | null | undefined;
+  scopes?: Array<KeyScope> | KeyScope | null | undefined;
+  expiresAt?: string | null | undefined;
+  idempotencyKey?: string | null | undefined;
+}>;
+
+
+export type IssueKeyCredentialMutation = { issueKeyCredential: { secret: string | null, credential: { id: string, kind: KeyCredentialKind, label: string, orgID: string | null, scopes: Array<KeyScope> | null, state: KeyCredentialState, lastFour: string | null, createdAt: string, expiresAt: string | null, revokedAt: string | null, lastUsedAt: string | null, successorID: string | null } } | null };
+
+export type RotateKeyCredentialMutationVariables = Exact<{
+  id: string | number;
+  overlapHours: number;
+}>;
+
+
+export type RotateKeyCredentialMutation = { rotateKeyCredential: { secret: string | null, credential: { id: string, kind: KeyCredentialKind, label: string, orgID: string | null, scopes: Array<KeyScope> | null, state: KeyCredentialState, lastFour: string | null, createdAt: string, expiresAt: string | null, revokedAt: string | null, lastUsedAt: string | null, successorID: string | null }, retired: { id: string, kind: KeyCredentialKind, label: string, orgID: string | null, scopes: Array<KeyScope> | null, state: KeyCredentialState, lastFour: string | null, createdAt: string, expiresAt: string | null, revokedAt: string | null, lastUsedAt: string | null, successorID: string | null } | null } | null };
+
+export type RevokeKeyCredentialMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type RevokeKeyCredentialMutation = { revokeKeyCredential: { id: string, kind: KeyCredentialKind, label: string, orgID: string | null, scopes: Array<KeyScope> | null, state: KeyCredentialState, lastFour: string | null, createdAt: string, expiresAt: string | null, revokedAt: string | null, lastUsedAt: string | null, successorID: string | null } | null };
+
 export type OrgKeyChangedSubscriptionVariables = Exact<{
   orgID?: string | null | undefined;
   keyHash?: string | null | undefined;
@@ -2395,6 +2451,22 @@ fragment Actor on KeyActor {
   client
   assertedName
 }`, {"fragmentName":"Proposal"}) as unknown as TypedDocumentString<ProposalFragment, unknown>;
+export const CredentialFieldsFragmentDoc = new TypedDocumentString(`
+    fragment CredentialFields on KeyCredential {
+  id
+  kind
+  label
+  orgID
+  scopes
+  state
+  lastFour
+  createdAt
+  expiresAt
+  revokedAt
+  lastUsedAt
+  successorID
+}
+    `, {"fragmentName":"CredentialFields"}) as unknown as TypedDocumentString<CredentialFieldsFragment, unknown>;
 export const PreviewKeyDocument = new TypedDocumentString(`
     query PreviewKey($input: PreviewKeyInput!) {
   previewKey(input: $input) {
@@ -6072,6 +6144,116 @@ fragment Proposal on KeyProposal {
     message
   }
 }`, {"hash":"sha256:6ccadbec0282152da32601321afa85e08b26e8986707ec3e6931b34d3a9cf7bf"}) as unknown as TypedDocumentString<WithdrawKeyProposalMutation, WithdrawKeyProposalMutationVariables>;
+export const KeyCredentialsDocument = new TypedDocumentString(`
+    query KeyCredentials($orgID: String, $first: Int, $after: String) {
+  keyCredentials(orgID: $orgID, first: $first, after: $after) {
+    edges {
+      cursor
+      node {
+        ...CredentialFields
+      }
+    }
+    pageInfo {
+      ...Place
+    }
+  }
+}
+    fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}
+fragment CredentialFields on KeyCredential {
+  id
+  kind
+  label
+  orgID
+  scopes
+  state
+  lastFour
+  createdAt
+  expiresAt
+  revokedAt
+  lastUsedAt
+  successorID
+}`, {"hash":"sha256:91d3caabdd113e4a6b927aed0b0eec9776ed6b27c43deea0a00e1c7a388b6c71"}) as unknown as TypedDocumentString<KeyCredentialsQuery, KeyCredentialsQueryVariables>;
+export const IssueKeyCredentialDocument = new TypedDocumentString(`
+    mutation IssueKeyCredential($kind: KeyCredentialKind, $label: String!, $orgID: String, $scopes: [KeyScope!], $expiresAt: KeyDateTime, $idempotencyKey: String) {
+  issueKeyCredential(
+    kind: $kind
+    label: $label
+    orgID: $orgID
+    scopes: $scopes
+    expiresAt: $expiresAt
+    idempotencyKey: $idempotencyKey
+  ) {
+    credential {
+      ...CredentialFields
+    }
+    secret
+  }
+}
+    fragment CredentialFields on KeyCredential {
+  id
+  kind
+  label
+  orgID
+  scopes
+  state
+  lastFour
+  createdAt
+  expiresAt
+  revokedAt
+  lastUsedAt
+  successorID
+}`, {"hash":"sha256:bd069b0bfc93d8254ac875b6e907bb22f56393bedd90f32de89d8494f7c94840"}) as unknown as TypedDocumentString<IssueKeyCredentialMutation, IssueKeyCredentialMutationVariables>;
+export const RotateKeyCredentialDocument = new TypedDocumentString(`
+    mutation RotateKeyCredential($id: ID!, $overlapHours: Int!) {
+  rotateKeyCredential(id: $id, overlapHours: $overlapHours) {
+    credential {
+      ...CredentialFields
+    }
+    secret
+    retired {
+      ...CredentialFields
+    }
+  }
+}
+    fragment CredentialFields on KeyCredential {
+  id
+  kind
+  label
+  orgID
+  scopes
+  state
+  lastFour
+  createdAt
+  expiresAt
+  revokedAt
+  lastUsedAt
+  successorID
+}`, {"hash":"sha256:c7769f360182a60e22829c36d4406d420045d0b6fbe3caf4cab9f96aa5abb7a2"}) as unknown as TypedDocumentString<RotateKeyCredentialMutation, RotateKeyCredentialMutationVariables>;
+export const RevokeKeyCredentialDocument = new TypedDocumentString(`
+    mutation RevokeKeyCredential($id: ID!) {
+  revokeKeyCredential(id: $id) {
+    ...CredentialFields
+  }
+}
+    fragment CredentialFields on KeyCredential {
+  id
+  kind
+  label
+  orgID
+  scopes
+  state
+  lastFour
+  createdAt
+  expiresAt
+  revokedAt
+  lastUsedAt
+  successorID
+}`, {"hash":"sha256:c42e3502f55e343854db59cfa5607bbf4bd91b6576748c0f06ce8c82b21b8765"}) as unknown as TypedDocumentString<RevokeKeyCredentialMutation, RevokeKeyCredentialMutationVariables>;
 export const OrgKeyChangedDocument = new TypedDocumentString(`
     subscription OrgKeyChanged($orgID: String, $keyHash: String, $after: String) {
   orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) {

@@ -118,6 +118,11 @@ export function createSamples({ keyIDOf, hashOf, count }) {
     gateway: () => 'gateway-0',
     // None of the feed: of another database, INVALID.
     cursor: () => undefined,
+    // More credentials than the limit of 24 hours: CONFLICT.
+    label: () => 'bench',
+    kind: () => 'SERVICE',
+    scopes: () => ['READ'],
+    overlapHours: () => 0,
     change: (index) => ({ patch: { keyHash: hashOf((index % 3) * 2), patch } }),
     // The longest range of days.
     from: () => new Date(Date.now() - 399 * 86_400_000).toISOString().slice(0, 10),
@@ -143,6 +148,7 @@ export function createSamples({ keyIDOf, hashOf, count }) {
         'removeTags',
         'applyAt',
         'digest',
+        'expiresAt',
         'states',
         'limit',
       ].map((name) => [name, () => undefined]),

@@ -134,6 +134,27 @@ describe('the rights of an administrator', () => {
     expect(dataOf(await revoke(wider.id, headers))).toMatchObject({ state: 'REVOKED' });
   });
 
+  it('without restrictions are those to administer', async () => {
+    const { headers } = await caller(undefined, 'acme');
+    const issued = dataOf<Issued>(await issue('label: "x"', headers));
+    expect(issued.credential).toMatchObject({ orgID: 'acme', scopes: null });
+    for (const scopes of [['read'], ['update', 'approve']] as const) {
+      const other = await caller(scopes, 'acme');
+      expect(codeOf(await issue('label: "x", scopes: [READ]', other.headers))).toBe('FORBIDDEN');
+      expect(codeOf(await revoke(issued.credential.id, other.headers))).toBe('FORBIDDEN');
+    }
+  });
+
+  it('end with its credential, and what it has issued stays valid until that is revoked', async () => {
+    const { id, headers } = await caller(['admin', 'read'], 'acme');
+    const issued = dataOf<Issued>(await issue('label: "x", scopes: [READ]', headers));
+    await revoke(id);
+    expect(codeOf(await issue('label: "y", scopes: [READ]', headers))).toBe('UNAUTHENTICATED');
+    expect(await works(issued.secret ?? '')).toBe(true);
+    await revoke(issued.credential.id);
+    expect(await works(issued.secret ?? '')).toBe(false);
+  });
+
   it('without restrictions do not include scopes that must be named', async () => {
     for (const scope of ['ROUTER', 'DELIVER'])
       expect(codeOf(await issue(`label: "x", scopes: [${scope}]`))).toBe('FORBIDDEN');
@@ -153,7 +174,7 @@ describe('a request to issue', () => {
     for (const [path, all] of Object.entries(cases)) {
       for (const args of all) {
         const response = await issue(args);
-        expect(`${args} ${codeOf(response)}`).toBe(`${args} INVALID`);
+        expect([args, codeOf(response)]).toStrictEqual([args, 'INVALID']);
         expect(issueOf(response)?.path).toBe(path);
       }
     }

@@ -59,7 +59,7 @@ describe('the examples of GraphiQL', () => {
       if (name === 'PolicyHistory') return expect(response.data).toMatchObject({ keyPolicyHistory: { edges: [] } });
       // Something is there to see.
       expect(Object.values(response.data ?? {})).not.toContain(null);
-      expect(JSON.stringify(response.data)).toMatch(/acme|CHANGED|Billing|modified|"version":\d|true/);
+      expect(JSON.stringify(response.data)).toMatch(/acme|cred_|CHANGED|Billing|modified|"version":\d|true/);
     },
   );
 

@@ -35,6 +35,8 @@ const direct = [
   'DeliverKeys',
   'ForgetGateway',
   'Gateways',
+  'IssueKeyCredential',
+  'KeyCredentials',
   'KeyDelivery',
   'KeyDeployed',
   'KeyDeployments',
@@ -42,6 +44,8 @@ const direct = [
   'Organization',
   'OrganizationQuota',
   'Organizations',
+  'RevokeKeyCredential',
+  'RotateKeyCredential',
   'Viewer',
 ];
 

@@ -96,11 +96,12 @@ describe('the GraphQL schema', () => {
     expect(new Set(names)).toEqual(new Set(['edges']));
   });
 
-  it('makes a Node of every type with an id, except proposals, and organizations, whose identifiers belong to other graphs', () => {
+  it('makes a Node of every type with an id, except credentials, proposals, and organizations, whose identifiers belong to other graphs', () => {
     const identified = ours.filter(isObjectType).filter((type) => 'id' in type.getFields());
     const nodes = identified.filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
     expect(nodes.map(({ name }) => name)).toEqual(['OrgKey']);
     expect(identified.filter((type) => !nodes.includes(type)).map(({ name }) => name)).toEqual([
+      'KeyCredential',
       'KeyProposal',
       'Organization',
     ]);
@@ -122,11 +123,13 @@ describe('the GraphQL schema', () => {
     );
     expect(defaults.toSorted()).toEqual([
       'Mutation.consumeOrgQuota(amount: Int64 = 1)',
+      'Mutation.issueKeyCredential(kind: KeyCredentialKind = SERVICE)',
       'Mutation.patchOrgKey(resetQuota: Boolean = false)',
       'Mutation.putKeyPolicies(dryRun: Boolean! = true)',
       'Mutation.putKeyPolicies(prune: Boolean = false)',
       'Mutation.removeKeyPolicies(dryRun: Boolean! = true)',
       'Mutation.resetOrgQuotas(dryRun: Boolean! = true)',
+      'Mutation.rotateKeyCredential(overlapHours: Int! = 24)',
       'Mutation.updateOrgKey(resetQuota: Boolean = false)',
       'Mutation.updateOrgKeys(dryRun: Boolean! = true)',
       'Mutation.updateOrgKeys(resetQuota: Boolean = false)',
