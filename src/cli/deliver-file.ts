@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DeliveredFragment } from '../client/client.js';
 import { KeyfrontError } from '../client/errors.js';
-import { createDurableFile, replaceDurableFile, systemCodeOf } from '../lib/durable-file.js';
+import { writeDurableFile } from '../lib/durable-file.js';
 import { asError } from '../lib/errors.js';
 import { isObject, stringifyJSON } from '../lib/json.js';
 import { explainSystemError } from '../lib/system-error.js';
@@ -150,7 +150,7 @@ function createOutput(io: IO, file: string, command: string | undefined, stop: A
         rendered = changes;
         const text = render();
         if (text !== written) {
-          replaceFile(file, text);
+          writeDurableFile(file, text);
           io.stderr(`Wrote ${file}.\n`);
           written = text;
           isRunDue = command !== undefined;
@@ -192,15 +192,6 @@ function createOutput(io: IO, file: string, command: string | undefined, stop: A
       if (failure !== undefined) throw failure;
     },
   };
-}
-
-function replaceFile(file: string, text: string): void {
-  try {
-    replaceDurableFile(file, () => text);
-  } catch (error) {
-    if (systemCodeOf(error) !== 'ENOENT') throw error;
-    createDurableFile(file, text);
-  }
 }
 
 function runCommand(command: string): Promise<number | string> {

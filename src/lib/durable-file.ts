@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { platform } from 'node:os';
 import { dirname } from 'node:path';
 
@@ -33,6 +43,24 @@ export function replaceDurableFile(path: string, content: () => string): void {
   const target = realpathSync(path);
   const draft = `${target}.new`;
   writeDraft(draft, content);
+  publish(draft, target);
+}
+
+/**
+ * Creates or replaces a file that one process writes, with mode 0600; after a crash the path has either the old or the new
+ * file. Removes the draft `<path>.new` that a killed process left.
+ *
+ * @throws {Error} of the operating system.
+ */
+export function writeDurableFile(path: string, content: string): void {
+  const target = existsSync(path) ? realpathSync(path) : path;
+  const draft = `${target}.new`;
+  rmSync(draft, { force: true });
+  writeDraft(draft, () => content);
+  publish(draft, target);
+}
+
+function publish(draft: string, target: string): void {
   try {
     renameSync(draft, target);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { runCommand, type Outcome } from '../../support/cli.js';
@@ -106,6 +106,12 @@ it('leaves the file as it was if the service rejects the credential, and names t
   const { code, stderr } = await whileDelivering([], () => new Promise(() => undefined));
   expect([code, content()]).toEqual([1, 'before']);
   expect(stderr).toContain('The credential does not have the scope `deliver`.');
+});
+
+it('writes the file in place of the draft that a killed process left', async () => {
+  await writeFile(`${file}.new`, 'half');
+  const { code } = await whileDelivering(await template('{key} {org_id}'), () => untilFile('k1 acme\ng1 globex\n'));
+  expect([code, readdirSync(folder).toSorted()]).toEqual([0, ['keys', 'line.txt']]);
 });
 
 it('ends if the file cannot be written', async () => {

@@ -3,7 +3,13 @@ import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { createDurableFile, replaceDurableFile, syncFile, syncName } from '../../../src/lib/durable-file.js';
+import {
+  createDurableFile,
+  replaceDurableFile,
+  syncFile,
+  syncName,
+  writeDurableFile,
+} from '../../../src/lib/durable-file.js';
 import { temporaryFolder } from '../../support/folder.js';
 
 let folder: string;
@@ -119,6 +125,33 @@ describe('a file that is replaced', () => {
     expect(() => replaceDurableFile(path, () => 'new')).toThrow(expect.objectContaining({ code: 'EEXIST' }));
     expect(await readFile(`${path}.new`, 'utf8')).toBe('of another process');
     expect(await readFile(path, 'utf8')).toBe('old');
+  });
+});
+
+describe('a file that one process writes', () => {
+  it.each(['absent', 'old'])('is synced before it gets its name, if it was %s', async (before) => {
+    if (before === 'old') await writeFile(path, 'old');
+    const calls = watch();
+    writeDurableFile(path, 'new');
+    expect(calls).toStrictEqual(['sync file.new', 'close file', 'rename file', ...folderIsSynced]);
+    expect(await readFile(path, 'utf8')).toBe('new');
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(await names()).toStrictEqual(['file']);
+  });
+
+  it('replaces the draft that a killed process left', async () => {
+    await writeFile(`${path}.new`, 'half');
+    writeDurableFile(path, 'new');
+    expect(await readFile(path, 'utf8')).toBe('new');
+    expect(await names()).toStrictEqual(['file']);
+  });
+
+  it.each(['sync', 'rename'])('is the old one if the %s fails', async (fail) => {
+    await writeFile(path, 'old');
+    watch(fail);
+    expect(() => writeDurableFile(path, 'new')).toThrow('it fails');
+    expect(await readFile(path, 'utf8')).toBe('old');
+    expect(await names()).toStrictEqual(['file']);
   });
 });
 
