@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildMain } from '../support/build.mjs';
@@ -28,7 +28,7 @@ async function copyWith(name: string, replacements: Readonly<Record<string, stri
     expect(text).toContain(old);
     text = text.replaceAll(old, next);
   }
-  const file = join(folder, name);
+  const file = join(folder, basename(name));
   await writeFile(file, text);
   return file;
 }
@@ -62,6 +62,27 @@ describeWith('nginx', 'nginx', 'nginx', () => {
     expect(stderr).toContain('test is successful');
     expect(stderr).not.toContain('[warn] the "listen');
     tls.remove();
+  });
+
+  it('accepts the gateway that reads keys from a file', async () => {
+    const map = join(folder, 'nginx.map');
+    await writeFile(map, '"key-1" "acme";\n');
+    const site = await copyWith('gateway/nginx-keys.conf', { '/etc/nginx/keys.map': map });
+    const main = join(folder, 'keys.conf');
+    await writeFile(main, `pid ${folder}/nginx.pid; events {} http { access_log off; include ${site}; }`);
+    const { stderr } = await run('nginx', ['-t', '-c', main, '-e', 'stderr'], { env: withSbin });
+    expect(stderr).toContain('test is successful');
+    expect(stderr).not.toContain('[warn] could not build');
+  });
+});
+
+describeWith('haproxy', 'haproxy', 'haproxy', () => {
+  it('accepts the gateway that reads keys from a file', async () => {
+    const map = join(folder, 'haproxy.map');
+    await writeFile(map, 'key-1 acme\n');
+    const site = await copyWith('gateway/haproxy-keys.cfg', { '/etc/haproxy/keys.map': map });
+    const { stdout, stderr } = await run('haproxy', ['-c', '-f', site], { env: withSbin });
+    expect(`${stdout}${stderr}`).toBe('Configuration file is valid\n');
   });
 });
 

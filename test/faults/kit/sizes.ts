@@ -13,6 +13,8 @@ const sizes = {
    * each engine.
    */
   NOTICE_KILLS: { short: 2, full: 60 },
+  /** Kills of a service, of `deliver file` and of a gateway that uses its file, for each gateway. */
+  DELIVERY_KILLS: { short: 4, full: 60 },
   RECEIPT_KILLS: { short: 2, full: 50 },
   USE_KILLS: { short: 1, full: 30 },
   /** Kills of a service around the times and the approvals of proposals, on each engine. */
