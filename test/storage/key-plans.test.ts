@@ -1,8 +1,9 @@
 import { beforeEach, expect, it } from 'vitest';
+import { createFeedNotifier } from '../../src/storage/sql/change-feed.js';
 import { sqliteDialect } from '../../src/storage/sql/dialect.js';
 import { pageStatement } from '../../src/storage/sql/keys/key-query.js';
 import { createKeyRowStatements } from '../../src/storage/sql/keys/key-rows.js';
-import type { WideQuery } from '../../src/storage/sql/session.js';
+import type { SqlSession, WideQuery } from '../../src/storage/sql/session.js';
 import { createBoundedQuery } from '../../src/storage/sqlite/bounded-query.js';
 import type { Database } from '../../src/storage/sqlite/connection.js';
 import { parametersOf } from '../../src/storage/sqlite/session.js';
@@ -45,3 +46,19 @@ it.each(['KEY_HASH', 'ALIAS', 'EXPIRES', 'LAST_UPDATED'] as const)(
     }
   },
 );
+
+it('reads one entry of the history to find a new change', async () => {
+  const found = Promise.withResolvers<string>();
+  const session: Pick<SqlSession, 'dialect' | 'all'> = {
+    dialect: sqliteDialect,
+    all: ({ text }) => {
+      found.resolve(text);
+      return Promise.resolve([]);
+    },
+  };
+  const stop = createFeedNotifier(session, { everyMs: 60_000 }).follow(() => undefined);
+  const plan = database.prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${await found.promise}`).all();
+  stop();
+  // In the order of its numbers, up to the first one.
+  expect(plan.filter(({ detail }) => detail.includes('history'))).toMatchObject([{ detail: 'SCAN history' }]);
+});

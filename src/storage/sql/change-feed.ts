@@ -119,14 +119,14 @@ function feedStatements(dialect: Dialect) {
     newest: prepared(`SELECT ${feed.tx} AS tx, id, link ${newest}`),
     state: prepared(
       `SELECT (SELECT ${feed.tx} || '.' || id ${newest}) AS newest,
-         ${flag(`EXISTS (SELECT 1 FROM history WHERE ${feed.tx} >= (SELECT ${feed.horizon}))`)} AS is_pending`,
+         ${flag(feed.isPending)} AS is_pending`,
     ),
   };
 }
 
 /** Finds new changes of the history. */
 export function createFeedNotifier(
-  { dialect, all }: SqlSession,
+  { dialect, all }: Pick<SqlSession, 'dialect' | 'all'>,
   source: Pick<ChangeSource, 'everyMs' | 'listen'>,
 ): ChangeNotifier {
   const sql = feedStatements(dialect);

@@ -51,6 +51,8 @@ interface FeedDialect {
   readonly newTx: string | undefined;
   /** Entries whose `tx` is below are complete: no open transaction can add one there. */
   readonly horizon: string;
+  /** Whether there is an entry at or above the horizon. */
+  readonly isPending: string;
   readonly order: (direction: 'ASC' | 'DESC') => string;
   /** The condition that an entry is after the position `$1` (transaction), `$2` (number). */
   readonly isAfter: string;
@@ -97,6 +99,7 @@ export const sqliteDialect: Dialect = {
     tx: '0',
     newTx: undefined,
     horizon: '1',
+    isPending: 'false',
     order: (direction) => `id ${direction}`,
     isAfter: 'id > $2',
     isBefore: 'id < $2',
@@ -148,6 +151,7 @@ export const postgresDialect: Dialect = {
     tx: 'tx',
     newTx: currentPosition,
     horizon: feedHorizon,
+    isPending: `EXISTS (SELECT 1 FROM history WHERE tx >= (SELECT ${feedHorizon}))`,
     order: (direction) => `tx ${direction}, id ${direction}`,
     isAfter: '(tx, id) > ($1::bigint, $2::bigint)',
     isBefore: '(tx, id) < ($1::bigint, $2::bigint)',
