@@ -17,6 +17,7 @@ import { calculateComplexity } from '../../build/graphql/execution/complexity.js
 import { servedSchema } from '../../build/graphql/schema/served.js';
 import { routes } from '../../build/rest/routes.js';
 import { maxValues } from '../../build/lib/value-count.js';
+import { followers } from './blocking/followers.mjs';
 import { graphqlOperations } from './blocking/graphql-operations.mjs';
 import { hostileOperations } from './blocking/hostile-operations.mjs';
 import { invalidOperations } from './blocking/invalid-operations.mjs';
@@ -85,6 +86,7 @@ function operationsOf(/** @type {number} */ count) {
     ...restOperations({ routes, population, maxValues }),
     ...invalidOperations({ limits, maxValues }),
     ...webSocketFloods(),
+    ...followers(),
     ...hostileOperations(),
   ];
   // Lists are also read with a credential of one organization, which causes other statements.

@@ -183,7 +183,7 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
         const variable = `${name}${field.name}`;
         variables[variable] = { type: String(argument.type), value };
         parts.push(`${name}: $${variable}`);
-      } else parts.push(`${name}: ${typeof value === 'object' ? value.literal : JSON.stringify(value)}`);
+      } else parts.push(`${name}: ${value.literal ?? JSON.stringify(value)}`);
     }
     return { text: parts.length > 0 ? `(${parts.join(', ')})` : '', variables };
   }

@@ -116,8 +116,8 @@ export function createSamples({ keyIDOf, hashOf, count }) {
     gateways: () => Array.from({ length: 100 }, (_, n) => `gateway-${n}`),
     names: () => Array.from({ length: 100 }, (_, n) => `gateway-${n}`),
     gateway: () => 'gateway-0',
-    // None of the feed: of another database, INVALID.
-    cursor: () => undefined,
+    // Before the first change: every key has changed since.
+    cursor: () => Buffer.from('0.0.').toString('base64url'),
     // More credentials than the limit of 24 hours: CONFLICT.
     label: () => 'bench',
     kind: () => 'SERVICE',

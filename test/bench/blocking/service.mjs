@@ -91,7 +91,7 @@ export async function startProbed(env, secrets) {
 
   /** Resolves to the status of the handshakes. */
   async function flooded({ flood }, /** @type {number} */ seconds) {
-    await flood(origin, seconds);
+    await flood(origin, seconds, headers.service);
     return { status: 101, bytes: 0, code: '', message: '' };
   }
 

@@ -5,7 +5,7 @@ import { frameOf, messageOf, opcodes, openRawWebSocket } from '../../support/raw
 /**
  * @typedef {object} Flood
  * @property {string} name
- * @property {(origin: string, seconds: number) => Promise<void>} flood
+ * @property {(origin: string, seconds: number, headers: Record<string, string>) => Promise<void>} flood with a service credential in `headers`
  */
 
 const chunkBytes = 256 * 1024;
