@@ -252,7 +252,7 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
     for (const selection of isEntities ? [] : selectionsOf(field)) {
       const name = `${field.name}: ${selection.name}`;
       add(name, rootShape('query', field, selection.text), { credential });
-      if (!isPaged(field)) continue;
+      if (!field.args.some(({ type: of }) => getNamedType(of).name === 'OrgKeyFilter')) continue;
       for (const variant of filterVariants(schema, samples)) {
         const isSingle = variant.fields === 1;
         if (!isSingle && !selection.isCount && selection.name !== 'one field of edges') continue;
