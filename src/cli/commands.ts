@@ -10,16 +10,14 @@ import { initCommand, migrateStoreCommand, serveCommand } from './installation.j
 import { issueCommand, listCredentialsCommand, revokeCommand, rotateCredentialCommand } from './credentials.js';
 import { applyCommand } from './keys/apply.js';
 import {
-  createCommand,
   deleteCommand,
-  putCommand,
-  patchCommand,
   resetCommand,
   revertCommand,
   cancelRotationCommand,
   restoreKeyCommand,
   rotateKeyCommand,
 } from './keys/change.js';
+import { createCommand, patchCommand, putCommand } from './keys/define.js';
 import { followCommand, historyCommand } from './keys/history.js';
 import { listCommand } from './keys/list.js';
 import { diffCommand, getCommand } from './keys/read.js';

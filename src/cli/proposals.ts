@@ -156,6 +156,7 @@ function toJSON(proposal: ShownProposal): object {
     ended_by: proposal.endedBy && actorToJSON(proposal.endedBy),
     ended_at: proposal.endedAt,
     end_reason: proposal.endReason,
+    ...(proposal.resetsQuota && { resets_quota: true }),
     problem: proposal.problem,
     ...(proposal.problemIssues.length > 0 && {
       problem_issues: proposal.problemIssues.map((issue) => ({ ...issue, path: pathText(issue.path) })),
@@ -164,7 +165,8 @@ function toJSON(proposal: ShownProposal): object {
   };
 }
 
-function formatProposal(format: OutputFormat, proposal: ShownProposal): string {
+/** Formats a proposal with its differences, as text or as a line of JSON. */
+export function formatProposal(format: OutputFormat, proposal: ShownProposal): string {
   if (format.isJSON) return `${toJSONLine(toJSON(proposal))}\n`;
   const { paint } = format;
   const { id, state, kind, keyHash, orgID, expectedVersion, reason, applyAt, expiresAt } = proposal;
@@ -173,6 +175,7 @@ function formatProposal(format: OutputFormat, proposal: ShownProposal): string {
     `${paint.bold(printable(id))}  ${state.toLowerCase()}  ${kind.toLowerCase()} of version ${expectedVersion}`,
     `  key       ${printable(keyHash)}  ${printable(orgID)}`,
     `  proposed  ${printable(proposal.proposedAt)} by ${formatActor(proposal.proposedBy)}${because(reason)}`,
+    proposal.resetsQuota && '  quota     is reset',
     applyAt !== undefined && `  at        ${printable(applyAt)}`,
     state === 'OPEN' && expiresAt !== undefined && `  expires   ${printable(expiresAt)}`,
     proposal.approvedBy &&

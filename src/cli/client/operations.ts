@@ -751,7 +751,7 @@ function listQuery({ filter, orderBy, descending = false, limit, after }: ListRe
 }
 
 /** In GraphQL, the access rights of a patch list all entries that the key has afterwards. */
-async function withListedRights(
+export async function withListedRights(
   place: RemotePlace,
   keyID: string,
   patch: DefinitionPatch,
@@ -775,7 +775,12 @@ async function withListedRights(
  *
  * @throws {AppError} INVALID when free-form JSON contains a new integer beyond 2^53-1, which would become text.
  */
-async function toInput(place: RemotePlace, keyID: string, definition: unknown, stored?: object): Promise<unknown> {
+export async function toInput(
+  place: RemotePlace,
+  keyID: string,
+  definition: unknown,
+  stored?: object,
+): Promise<unknown> {
   const input = withDecimalStrings(definition);
   for (const name of freeFormFields) {
     const [given, sent] = [

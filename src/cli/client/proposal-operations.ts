@@ -2,7 +2,11 @@ import * as z from 'zod';
 import { changeKinds, proposalStates, stateOfProposal, type KnownProposal } from '../../keys/proposals/proposal.js';
 import type { DecisionRequest } from '../../keys/proposals/decide.js';
 import type { ProposalPage, ProposalQuery } from '../../keys/proposals/proposal-store.js';
-import type { ClientPlace, LocalPlace, RemotePlace } from './operations.js';
+import type { ProposeRequest } from '../../keys/proposals/propose.js';
+import type { ProposedChange } from '../../keys/proposals/request.js';
+import { parseDefinition } from '../../keys/definition/parse.js';
+import type { DefinitionPatch } from '../../keys/definition/patch.js';
+import { toInput, withListedRights, type ClientPlace, type LocalPlace, type RemotePlace } from './operations.js';
 import { ActorResponse, Change, keysOf, nullable, Path, query } from './responses.js';
 
 /** A proposal as the commands show it. */
@@ -14,6 +18,16 @@ export type ProposalFilter = Pick<ProposalQuery, 'orgID' | 'states'>;
 /** What a command decides. */
 export type Decision = 'approve' | 'reject' | 'withdraw';
 
+/** A change that a command proposes. Its definition has the names of the domain, and is not validated. */
+export type CommandChange =
+  | { readonly kind: 'UPDATE'; readonly definition: unknown; readonly resetQuota: boolean }
+  | { readonly kind: 'PATCH'; readonly patch: DefinitionPatch; readonly resetQuota: boolean }
+  | { readonly kind: 'CREATE'; readonly definition: unknown; readonly keyIDPrefix: string | undefined }
+  | Exclude<ProposedChange, { readonly kind: 'UPDATE' | 'PATCH' | 'CREATE' }>;
+
+/** The options of a proposal. */
+type ProposeOptions = Pick<ProposeRequest, 'expectedVersion' | 'applyAt' | 'reason'>;
+
 /** The operations of the commands for proposals, on the data folder or at a service. */
 export interface ProposalClient {
   /** The newest proposals, at most `limit`. */
@@ -21,10 +35,16 @@ export interface ProposalClient {
   /** Undefined if there is none. */
   readonly find: (id: string) => Promise<ShownProposal | undefined>;
   readonly decide: (decision: Decision, request: DecisionRequest) => Promise<ShownProposal>;
+  /** Proposes a change of a key; without an identifier, a creation. */
+  readonly propose: (
+    keyID: string | undefined,
+    change: CommandChange,
+    options: ProposeOptions,
+  ) => Promise<ShownProposal>;
 }
 
 const actor = '{ credentialID label client assertedName }';
-const fields = `id state kind orgID keyHash expectedVersion reason proposedAt applyAt expiresAt approvedAt approvalReason endedAt endReason problem
+const fields = `id state kind orgID keyHash expectedVersion resetsQuota reason proposedAt applyAt expiresAt approvedAt approvalReason endedAt endReason problem
   proposedBy ${actor} approvedBy ${actor} endedBy ${actor} changes { path kind before after } problemIssues { path code message }`;
 
 const documents = {
@@ -32,6 +52,8 @@ const documents = {
     keyProposals(states: $states, orgID: $orgID, first: $first, after: $after) {
       pageInfo { hasNextPage endCursor } edges { node { ${fields} } } } }`,
   find: `query Proposal($id: ID!) { keyProposal(id: $id) { ${fields} } }`,
+  propose: `mutation Propose($keyID: ID, $change: KeyChangeInput!, $applyAt: KeyDateTime, $expectedVersion: Int, $reason: String) {
+    proposed: proposeKeyChange(keyID: $keyID, change: $change, applyAt: $applyAt, expectedVersion: $expectedVersion, reason: $reason) { ${fields} } }`,
   approve: `mutation Approve($id: ID!, $reason: String) { decided: approveKeyProposal(id: $id, reason: $reason) { ${fields} } }`,
   reject: `mutation Reject($id: ID!, $reason: String) { decided: rejectKeyProposal(id: $id, reason: $reason) { ${fields} } }`,
   withdraw: `mutation Withdraw($id: ID!, $reason: String) { decided: withdrawKeyProposal(id: $id, reason: $reason) { ${fields} } }`,
@@ -46,6 +68,7 @@ const ProposalResponse = z.object({
   orgID: z.string(),
   keyHash: z.string(),
   expectedVersion: z.number(),
+  resetsQuota: z.boolean(),
   reason: text,
   proposedBy: ActorResponse,
   proposedAt: z.string(),
@@ -69,6 +92,7 @@ const ListResponse = z.object({
 });
 const FindResponse = z.object({ keyProposal: nullable(ProposalResponse) });
 const DecidedResponse = z.object({ decided: ProposalResponse });
+const ProposedResponse = z.object({ proposed: ProposalResponse });
 
 /** The largest page. */
 const maxPage = 100;
@@ -103,10 +127,37 @@ function localProposals({ keys, caller }: LocalPlace): ProposalClient {
       return found && shown(found);
     },
     decide: async (decision, request) => shown(await decisions[decision](caller, request)),
+    propose: async (keyID, change, options) => {
+      const reference = keyID === undefined ? undefined : { keyID };
+      return shown(await keys.proposeKeyChange(caller, { ...options, reference, change: toProposedChange(change) }));
+    },
   };
 }
 
-function remoteProposals({ send }: RemotePlace): ProposalClient {
+/** @throws {AppError} INVALID when the definition is not valid. */
+function toProposedChange(change: CommandChange): ProposedChange {
+  // Integers of a file are exact.
+  const hasDecimalStrings = false;
+  switch (change.kind) {
+    case 'UPDATE': {
+      const { kind, definition, resetQuota } = change;
+      return { kind, content: { input: parseDefinition('update', definition), resetQuota, hasDecimalStrings } };
+    }
+    case 'PATCH': {
+      const { kind, patch, resetQuota } = change;
+      return { kind, content: { patch, resetQuota, hasDecimalStrings } };
+    }
+    case 'CREATE': {
+      const { kind, definition, keyIDPrefix } = change;
+      return { kind, content: { input: parseDefinition('update', definition), keyIDPrefix } };
+    }
+    default:
+      return change;
+  }
+}
+
+function remoteProposals(place: RemotePlace): ProposalClient {
+  const { send } = place;
   return {
     list: async (filter, limit) => {
       const all: ShownProposal[] = [];
@@ -121,7 +172,44 @@ function remoteProposals({ send }: RemotePlace): ProposalClient {
     },
     find: async (id) => (await query(send, documents.find, { id }, FindResponse)).keyProposal,
     decide: async (decision, request) => (await query(send, documents[decision], request, DecidedResponse)).decided,
+    propose: async (keyID, change, { applyAt, ...options }) => {
+      const converted = await toChangeInput(place, keyID ?? '', change, options);
+      const variables = { ...options, ...converted, keyID, applyAt: applyAt?.toISOString() };
+      return (await query(send, documents.propose, variables, ProposedResponse)).proposed;
+    },
   };
+}
+
+/** Converts a change to the input of GraphQL. The access rights of a patch are those of a version. */
+async function toChangeInput(
+  place: RemotePlace,
+  keyID: string,
+  change: CommandChange,
+  { expectedVersion }: ProposeOptions,
+): Promise<{ readonly change: object; readonly expectedVersion?: number | undefined }> {
+  switch (change.kind) {
+    case 'UPDATE': {
+      const { definition, resetQuota } = change;
+      return { change: { update: { input: await toInput(place, keyID, definition), resetQuota } } };
+    }
+    case 'PATCH': {
+      const { resetQuota } = change;
+      const { patch, ...version } = await withListedRights(place, keyID, change.patch, { expectedVersion });
+      return { change: { patch: { patch: await toInput(place, keyID, patch), resetQuota } }, ...version };
+    }
+    case 'CREATE': {
+      const { definition, keyIDPrefix: prefix } = change;
+      return { change: { create: { input: await toInput(place, keyID, definition, {}), prefix } } };
+    }
+    case 'REVERT':
+      return { change: { revert: change.content } };
+    case 'ROTATE': {
+      const { overlapSeconds: overlap, silenceSeconds: silence, keyIDPrefix: prefix } = change.content;
+      return { change: { rotate: { overlap, silence, prefix } } };
+    }
+    default:
+      return { change: { plain: change.kind } };
+  }
 }
 
 function shown(proposal: KnownProposal): ShownProposal {
@@ -133,6 +221,7 @@ function shown(proposal: KnownProposal): ShownProposal {
     orgID,
     keyHash,
     expectedVersion,
+    resetsQuota: proposal.resetsQuota,
     reason,
     proposedBy,
     proposedAt: proposedAt.toISOString(),

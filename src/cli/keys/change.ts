@@ -1,31 +1,21 @@
-import type { DefinitionPatch } from '../../keys/definition/patch.js';
-import { AppError, errorCodeOf } from '../../lib/errors.js';
 import { printable } from '../../lib/text.js';
 import { withWireIssuePaths } from '../../rest/json-body.js';
-import { definitionFromWire, patchFromWire } from '../../wire/field-names.js';
-import { changeResultToJSON, formatWarnings, printChange, shortHash, withoutResetFields } from '../changes.js';
-import { keyNotFound, type KeyChangeResult, type KeyClient, type UpdateOptions } from '../client/operations.js';
+import { changeResultToJSON, printChange, shortHash } from '../changes.js';
+import { keyNotFound, type KeyChangeResult, type KeyClient } from '../client/operations.js';
 import {
   changeExitCodes,
-  definitionFile,
-  keysOptions,
   reasonOption,
-  runKeysCommand,
   stringOption,
   expectedVersionOption,
   keyOptions,
-  resetQuotaOption,
   changeOptionsFrom,
-  updateOptionsFrom,
   runKeyCommand,
   keyLocation,
   parseNumberOption,
 } from '../client/run.js';
 import { type CLICommand, type OptionValues } from '../command.js';
-import { readDefinitionObject } from '../definitions.js';
 import {
   actorOption,
-  parseOrgIDOption,
   parseDuration,
   parseOverlap,
   confirm,
@@ -34,160 +24,21 @@ import {
   yesOption,
 } from '../input.js';
 import { waitExitCodes, waitFrom, waitOptions } from '../gateways.js';
-import { type IO, UsageError } from '../io.js';
+import { type IO } from '../io.js';
 import { toJSONLine } from '../output.js';
-
-export const createCommand: CLICommand = {
-  name: 'keys create',
-  alias: 'create',
-  summary: 'Create a key with a generated identifier, and print the identifier',
-  description: `The recommended way to create keys: the identifier ends in 32 random hex digits, so that it cannot be guessed, and 8 digits of their CRC-32. \`keys put --create\` creates a key with an identifier of your own. As text, standard output contains only the identifier. ${definitionFile}`,
-  arguments: ['FILE'],
-  options: {
-    prefix: {
-      value: 'TEXT',
-      description: 'Readable beginning of the identifier, such as acme_live_ (default: the organization)',
-    },
-    org: { value: 'ID', description: 'Owner of the key if FILE has no org_id' },
-    reason: reasonOption,
-    actor: actorOption,
-    ...keysOptions,
-  },
-  exitCodes: changeExitCodes,
-  examples: ['keyfront keys create billing.json --prefix acme_live_ --reason "new customer"'],
-  run: create,
-  errorExitCode: 2,
-};
-
-async function create(io: IO, options: OptionValues, [file = '']: readonly string[]): Promise<number> {
-  const orgID = parseOrgIDOption(options['org']);
-  const createOptions = { keyIDPrefix: stringOption(options, 'prefix'), reason: stringOption(options, 'reason') };
-  return runKeysCommand({ io, command: 'keys create', options }, async ({ keys, format }) => {
-    const body = await readDefinitionObject(io, file);
-    const definition = definitionFromWire({ ...(orgID !== undefined && { org_id: orgID }), ...Object(body) });
-    const created = await withWireIssuePaths(body, () => keys.create(undefined, definition, createOptions));
-    const { keyID: key } = created;
-    if (format.isJSON) {
-      io.stdout(`${toJSONLine({ action: 'added', key, ...changeResultToJSON(created, body) })}\n`);
-    } else {
-      io.stdout(`${key}\n`);
-      io.stderr(`Created with the hash ${created.keyHash}.\n${formatWarnings(format, created, body)}`);
-    }
-    return 0;
-  });
-}
-
-export const putCommand: CLICommand = {
-  name: 'keys put',
-  alias: 'put',
-  summary: 'Replace the definition of a key',
-  description: `Secrets that the new definition omits stay unchanged. A definition that the key has already makes no new version; as for \`keys diff\`, what a reset has stored is no difference. ${definitionFile}`,
-  arguments: ['[KEY_ID]', 'FILE'],
-  options: {
-    'reset-quota': resetQuotaOption,
-    'expected-version': expectedVersionOption,
-    create: { description: 'Create the key if it does not exist; FILE must then contain its owner as org_id' },
-    ...waitOptions,
-    reason: reasonOption,
-    actor: actorOption,
-    ...keyOptions,
-  },
-  exitCodes: { ...changeExitCodes, ...waitExitCodes },
-  examples: ['keyfront keys put acme-billing billing.json --expected-version 3 --reason "raised limits, OPS-17"'],
-  run: put,
-  errorExitCode: 2,
-};
-
-async function put(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
-  const updateOptions = updateOptionsFrom(options);
-  const mayCreate = options['create'] === true;
-  if (mayCreate && updateOptions.expectedVersion !== undefined) {
-    throw new UsageError('--create and --expected-version cannot be used together: a new key has no version.');
-  }
-  const wait = waitFrom(io, options);
-  if (mayCreate && options['wait'] !== undefined) throw new UsageError('--create and --wait cannot be used together.');
-  const call = { io, command: 'keys put', options, args, argsAfterKey: 1 };
-  return runKeyCommand(call, async ({ keys, gateways, format, keyID, args: [file = ''] }) => {
-    await wait.prepare(gateways, keyID);
-    const body = await readDefinitionObject(io, file);
-    const definition = definitionFromWire(body);
-    const { action, result } = await withWireIssuePaths(body, async () => {
-      try {
-        const unchanged = await findUnchanged(keys, keyID, definition, updateOptions);
-        const result = unchanged ?? (await keys.update(keyID, definition, updateOptions));
-        return { action: 'modified', result } as const;
-      } catch (error) {
-        if (!mayCreate || errorCodeOf(error) !== 'NOT_FOUND') throw error;
-        const { reason } = updateOptions;
-        return { action: 'added', result: await keys.create(keyID, definition, { reason }) } as const;
-      }
-    });
-    printChange(io, format, { action, result, body });
-    return wait.finish(gateways, keyID);
-  });
-}
-
-/** Returns the result of an update that changes only fields that a reset has stored; undefined for any other update. */
-async function findUnchanged(
-  keys: KeyClient,
-  keyID: string,
-  definition: unknown,
-  options: UpdateOptions,
-): Promise<KeyChangeResult | undefined> {
-  if (options.resetQuota) return undefined;
-  try {
-    const prediction = await keys.previewUpdate(keyID, definition, options);
-    const result = withoutResetFields(prediction);
-    return prediction.isChanged && !result.isChanged ? result : undefined;
-  } catch (error) {
-    // The update is rejected for the same reason, unless the credential may update and not read.
-    if (error instanceof AppError) return undefined;
-    throw error;
-  }
-}
-
-export const patchCommand: CLICommand = {
-  name: 'keys patch',
-  alias: 'patch',
-  summary: 'Change some fields of a key',
-  description: `FILE contains the fields to change with the field names of REST, as a JSON Merge Patch (RFC 7396): an object is merged with the stored one, null removes a field, and any other value replaces the stored one. Fields that it omits stay. \`-\` reads standard input. ${keyLocation}`,
-  arguments: ['[KEY_ID]', 'FILE'],
-  options: {
-    'reset-quota': resetQuotaOption,
-    'expected-version': expectedVersionOption,
-    ...waitOptions,
-    reason: reasonOption,
-    actor: actorOption,
-    ...keyOptions,
-  },
-  exitCodes: { ...changeExitCodes, ...waitExitCodes },
-  examples: ['keyfront keys patch acme-billing rate.json --reason "raised limits, OPS-17"'],
-  run: patch,
-  errorExitCode: 2,
-};
-
-async function patch(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
-  const patchOptions = updateOptionsFrom(options);
-  const wait = waitFrom(io, options);
-  const call = { io, command: 'keys patch', options, args, argsAfterKey: 1 };
-  return runKeyCommand(call, async ({ keys, gateways, format, keyID, args: [file = ''] }) => {
-    await wait.prepare(gateways, keyID);
-    const body = await readDefinitionObject(io, file);
-    const result = await withWireIssuePaths(body, () =>
-      keys.patch(keyID, patchFromWire(body) as DefinitionPatch, patchOptions),
-    );
-    printChange(io, format, { action: 'modified', result, body });
-    return wait.finish(gateways, keyID);
-  });
-}
+import type { CommandChange } from '../client/proposal-operations.js';
+import { proposeOptions, proposerFrom } from './propose.js';
 
 /** A command that changes one key without a definition of the caller. */
 interface ChangeDeclaration extends Pick<CLICommand, 'alias' | 'summary' | 'description' | 'options'> {
   readonly name: `keys ${string}`;
   readonly example: string;
   readonly action: 'modified' | 'deleted' | 'restored' | 'rotation_canceled';
-  /** Makes the change from the options, before the key is accessed. */
-  readonly changeFrom: (options: OptionValues) => (keys: KeyClient, keyID: string) => Promise<KeyChangeResult>;
+  /** Reads the change from the options, before the key is accessed: how to make it, and what to propose instead. */
+  readonly changeFrom: (options: OptionValues) => {
+    readonly make: (keys: KeyClient, keyID: string) => Promise<KeyChangeResult>;
+    readonly proposed: CommandChange;
+  };
   /** The question before the change. */
   readonly question?: (keys: KeyClient, keyID: string, typed: string | undefined) => Promise<string>;
 }
@@ -203,6 +54,7 @@ function changeCommand(declaration: ChangeDeclaration): CLICommand {
     options: {
       ...own,
       ...waitOptions,
+      ...proposeOptions,
       reason: reasonOption,
       actor: actorOption,
       ...(question && { yes: yesOption }),
@@ -212,13 +64,16 @@ function changeCommand(declaration: ChangeDeclaration): CLICommand {
     examples: [example],
     errorExitCode: 2,
     run: async (io, options, args) => {
-      const change = changeFrom(options);
+      const { make, proposed } = changeFrom(options);
       const wait = waitFrom(io, options);
-      return runKeyCommand({ io, command: name, options, args }, async ({ keys, gateways, format, keyID }) => {
+      const proposer = proposerFrom(io, options);
+      return runKeyCommand({ io, command: name, options, args }, async (context) => {
+        const { keys, gateways, format, keyID } = context;
+        if (proposer) return proposer.propose(context, keyID, proposed, null);
         await wait.prepare(gateways, keyID);
         if (question && !(await confirm(io, options, () => question(keys, keyID, args[0]))))
           return notConfirmedExitCode;
-        const result = await withWireIssuePaths(null, () => change(keys, keyID));
+        const result = await withWireIssuePaths(null, () => make(keys, keyID));
         printChange(io, format, { action, result, body: null });
         return wait.finish(gateways, keyID);
       });
@@ -236,7 +91,10 @@ export const deleteCommand = changeCommand({
   action: 'deleted',
   changeFrom: (options) => {
     const changeOptions = changeOptionsFrom(options);
-    return async (keys, keyID) => keys.delete(keyID, changeOptions);
+    return {
+      make: async (keys, keyID) => keys.delete(keyID, changeOptions),
+      proposed: { kind: 'DELETE', content: {} },
+    };
   },
   question: questionOf,
 });
@@ -260,7 +118,10 @@ export const restoreKeyCommand = changeCommand({
   action: 'restored',
   changeFrom: (options) => {
     const changeOptions = changeOptionsFrom(options);
-    return async (keys, keyID) => keys.restore(keyID, changeOptions);
+    return {
+      make: async (keys, keyID) => keys.restore(keyID, changeOptions),
+      proposed: { kind: 'RESTORE', content: {} },
+    };
   },
 });
 
@@ -287,6 +148,7 @@ export const rotateKeyCommand: CLICommand = {
     },
     'expected-version': expectedVersionOption,
     ...waitOptions,
+    ...proposeOptions,
     reason: reasonOption,
     actor: actorOption,
     ...keyOptions,
@@ -299,16 +161,19 @@ export const rotateKeyCommand: CLICommand = {
 
 async function rotate(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
   const silenceMs = parseDuration('--silence', options['silence']);
-  const rotateOptions = {
-    ...changeOptionsFrom(options),
+  const rotation = {
     overlapSeconds: parseOverlap(options) / 1000,
     silenceSeconds: silenceMs === undefined ? undefined : silenceMs / 1000,
     keyIDPrefix: stringOption(options, 'prefix'),
   };
   const wait = waitFrom(io, options);
-  return runKeyCommand({ io, command: 'keys rotate', options, args }, async ({ keys, gateways, format, keyID }) => {
+  const changeOptions = changeOptionsFrom(options);
+  const proposer = proposerFrom(io, options);
+  return runKeyCommand({ io, command: 'keys rotate', options, args }, async (context) => {
+    const { keys, gateways, format, keyID } = context;
+    if (proposer) return proposer.propose(context, keyID, { kind: 'ROTATE', content: rotation }, null);
     await wait.prepare(gateways, keyID);
-    const rotated = await keys.rotate(keyID, rotateOptions);
+    const rotated = await keys.rotate(keyID, { ...rotation, ...changeOptions });
     const { keyID: key, retiresAt } = rotated;
     if (format.isJSON) {
       const retirement = { retires_at: retiresAt ?? null };
@@ -332,7 +197,10 @@ export const cancelRotationCommand = changeCommand({
   action: 'rotation_canceled',
   changeFrom: (options) => {
     const changeOptions = changeOptionsFrom(options);
-    return async (keys, keyID) => keys.cancelRotation(keyID, changeOptions);
+    return {
+      make: async (keys, keyID) => keys.cancelRotation(keyID, changeOptions),
+      proposed: { kind: 'CANCEL_ROTATION', content: {} },
+    };
   },
 });
 
@@ -350,7 +218,10 @@ export const revertCommand = changeCommand({
   changeFrom: (options) => {
     const toVersion = parseNumberOption(options, 'to') ?? 0;
     const changeOptions = changeOptionsFrom(options);
-    return async (keys, keyID) => keys.revert(keyID, toVersion, changeOptions);
+    return {
+      make: async (keys, keyID) => keys.revert(keyID, toVersion, changeOptions),
+      proposed: { kind: 'REVERT', content: { toVersion } },
+    };
   },
 });
 
@@ -363,6 +234,9 @@ export const resetCommand = changeCommand({
   action: 'modified',
   changeFrom: (options) => {
     const reason = stringOption(options, 'reason');
-    return async (keys, keyID) => keys.patch(keyID, {}, { resetQuota: true, reason });
+    return {
+      make: async (keys, keyID) => keys.patch(keyID, {}, { resetQuota: true, reason }),
+      proposed: { kind: 'PATCH', patch: {}, resetQuota: true },
+    };
   },
 });

@@ -1,5 +1,6 @@
 import {
   getNamedType,
+  isInputObjectType,
   isRequiredArgument,
   Kind,
   TypeInfo,
@@ -12,7 +13,7 @@ import {
 } from 'graphql';
 import type * as z from 'zod';
 import type { AuthContext } from '../../credentials/credential.js';
-import { AppError, type Issue } from '../../lib/errors.js';
+import { AppError, type Issue, type Path } from '../../lib/errors.js';
 import { inputs, definitionIssues, type InputKind } from '../../keys/definition/parse.js';
 import { invalidDefinition } from '../../keys/definition/issues.js';
 import { maxIssues } from '../../keys/definition/field-rules.js';
@@ -109,17 +110,42 @@ function explain(prepared: PreparedOperation, { auth, variables }: RejectedReque
   const issuesByValue = new Map<unknown, readonly Issue[]>();
   for (const { name, type, value } of argumentsIn(prepared, { ...defaults, ...variables })) {
     if (issues.length > maxIssues) break;
-    const kind = inputKinds[getNamedType(type).name];
-    if (!kind || value === null || value === undefined) issues.push(...takeIssues(inputIssues(type, value, [name])));
-    else {
-      isDefinition = true;
-      const own = issuesByValue.get(value) ?? issuesInDefinition(kind, type, value);
-      issuesByValue.set(value, own);
+    const definitions = [...definitionsIn(type, value, [name])];
+    isDefinition ||= definitions.length > 0;
+    for (const definition of definitions) {
+      const own = issuesByValue.get(definition.value) ?? issuesInDefinition(definition);
+      issuesByValue.set(definition.value, own);
       issues.push(...own);
     }
+    // The paths of issues in a definition begin there.
+    const isInDefinition = (path: Path) => definitions.some((one) => one.path.every((step, at) => step === path[at]));
+    if (definitions[0]?.value === value && value !== undefined) continue;
+    issues.push(...takeIssues(inputIssues(type, value, [name])).filter(({ path }) => !isInDefinition(path)));
   }
   if (issues.length === 0) return undefined;
   return isDefinition ? invalidDefinition(issues) : invalidArgumentsError(issues);
+}
+
+/** A definition in an argument. */
+interface SentDefinition {
+  readonly kind: InputKind;
+  readonly type: GraphQLInputType;
+  readonly value: unknown;
+  readonly path: Path;
+}
+
+/** Yields the definitions in an argument, which is one itself, or contains some, as a change to propose does. */
+function* definitionsIn(type: GraphQLInputType, value: unknown, path: Path): Generator<SentDefinition> {
+  if (value === null || value === undefined) return;
+  const named = getNamedType(type);
+  const kind = inputKinds[named.name];
+  if (kind) yield { kind, type, value, path };
+  else if (isInputObjectType(named) && typeof value === 'object' && !Array.isArray(value)) {
+    for (const field of Object.values(named.getFields())) {
+      if (!Object.hasOwn(value, field.name)) continue;
+      yield* definitionsIn(field.type, Reflect.get(value, field.name), [...path, field.name]);
+    }
+  }
 }
 
 interface Argument {
@@ -153,7 +179,7 @@ function argumentsIn(
  * Returns the issues of the definition rules, and those that only GraphQL reports. A number that a gateway may have rounded
  * is IMPRECISE, whether or not it is in the range of its field: the number that the client sent is unknown.
  */
-function issuesInDefinition(kind: InputKind, type: GraphQLInputType, value: unknown): readonly Issue[] {
+function issuesInDefinition({ kind, type, value }: SentDefinition): readonly Issue[] {
   const ofGraphQL = takeIssues(inputIssues(type, value, []));
   const imprecise = new Set(ofGraphQL.flatMap(({ code, path }) => (code === 'IMPRECISE' ? JSON.stringify(path) : [])));
   const isRangeOfRounded = ({ code, path }: Issue) => code === 'OUT_OF_RANGE' && imprecise.has(JSON.stringify(path));

@@ -4,6 +4,7 @@ import ValidationPlugin from '@pothos/plugin-validation';
 import type { CredentialKind } from '../../credentials/credential.js';
 import { invalidDefinition, issuesOf } from '../../keys/definition/issues.js';
 import type { CallContext } from '../../keys/ports.js';
+import type { Path } from '../../lib/errors.js';
 import type { Context } from '../context.js';
 import './auth-plugin.js';
 import { pageSizes, type PageSizes } from './pagination.js';
@@ -97,11 +98,15 @@ export const builder = new SchemaBuilder<OurTypes>({
   validation: {
     validationError: ({ issues }) => {
       const definitionIssues = issuesOf(issues as Parameters<typeof issuesOf>[0], 'update');
-      // The path starts with the argument. Clients expect paths in the definition.
-      return invalidDefinition(definitionIssues.map((issue) => ({ ...issue, path: issue.path.slice(1) })));
+      return invalidDefinition(definitionIssues.map((issue) => ({ ...issue, path: inDefinition(issue.path) })));
     },
   },
 });
+
+/** The path in the definition, which clients expect. It is an argument, or a member of the kind of `change` to propose. */
+function inDefinition(path: Path): Path {
+  return path.slice(path[0] === 'change' ? 3 : 1);
+}
 
 function pageSizeDescription(argument: 'first' | 'last'): string {
   const { defaultSize, maxSize } = pageSizes;

@@ -87,6 +87,7 @@ function createMask(root: string) {
         .reduce((masked, [found, name]) => masked.replaceAll(found, name), text.replaceAll(`${root}/`, ''))
         .replaceAll(hostname(), 'host')
         .replace(/\b(cred_|hook_)[\da-f]{16}\b/g, (id, prefix: string) => numbered(prefix, id))
+        .replace(/\bprop_(?!0123456789abcdef)[\da-f]{32}\b/g, (id) => numbered('PROPOSAL_', id))
         .replace(/(--after |--cursor |"cursor":")([\w-]{12,})/g, (_, before: string, id: string) => {
           return `${before}${numbered('cursor_', id)}`;
         })
@@ -94,7 +95,7 @@ function createMask(root: string) {
         .replace(/\b(kf_mgt_|kf_svc_|whsec_)[\w+/=]{20,}/g, '$1…')
         .replace(/("last_four":"|(?:active|replaced|revoked) +…)[\w-]{4}/g, '$1LAST')
         .replace(/identifier_hash.*/g, (rest) => rest.replace(/\b[\da-f]{64}\b/g, '…'))
-        .replace(/(with the hash |KEY_\d","key_hash":")[\da-f]{64}/g, '$1…')
+        .replace(/(with the hash |KEY_\d","key_hash":"|"CREATE","org_id":"acme","key_hash":")[\da-f]{64}/g, '$1…')
         .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME')
         .replace(/"(last_updated|renews_at|quota_renews)":"?\d+"?/g, '"$1":N')
         .replace(/"time":\d+/g, '"time":N')
@@ -179,7 +180,7 @@ async function replay(text: string, isRemote: boolean): Promise<string> {
 const sameInBothPlaces = (text: string) =>
   text
     .replace(/ by .+ \((cli|cred_\d+)\)/g, ' by ACTOR')
-    .replace(/"actor":\{[^}]+\}/g, '"actor":"ACTOR"')
+    .replace(/"(actor|proposed_by)":\{[^}]+\}/g, '"$1":"ACTOR"')
     .replace(/"request_id":"[^"]+",/g, '')
     .replace(/^( {2}create .*) {2}\S+( key\))?$/gm, '$1')
     .replace(/("action":"create".*"key_hash":)("\w+"|null)/g, '$1')
