@@ -1,6 +1,7 @@
 import type { DefaultConnectionArguments } from '@pothos/plugin-relay';
 import type { Deployment, Gateway, GatewayID } from '../../keys/gateway-store.js';
 import { maxNames } from '../../keys/gateways.js';
+import { isInt64 } from '../../lib/int64.js';
 import { invalidCursorError, nameCursors } from '../../wire/list-cursor.js';
 import { optionalReferenceFrom, withoutNulls } from './arguments.js';
 import { builder } from './builder.js';
@@ -175,7 +176,7 @@ builder.queryField('keyDigest', (t) =>
 
 function rowOfCursor(cursor: string): bigint {
   const text = nameCursors.decode(cursor, 'after');
-  if (/^\d{1,18}$/.test(text) || /^[1-8]\d{18}$/.test(text)) return BigInt(text);
+  if (/^\d{1,19}$/.test(text) && isInt64(BigInt(text))) return BigInt(text);
   throw invalidCursorError('after', 'must be a cursor of this list');
 }
 
