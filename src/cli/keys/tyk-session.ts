@@ -198,8 +198,10 @@ function adjust(definition: Record<string, JSONValue>): Difference[] {
     if (isAbove0(definition[name]) || typeof definition[name] !== 'number') found.push({ code, path: [name] });
     Reflect.deleteProperty(definition, name);
   };
-  if (!isAbove0(definition['per'])) remove('RATE_OFF', 'rate');
-  if (!isAbove0(definition['rate'])) remove('RATE_OFF', 'per');
+  // The import rejects another type.
+  const isNumber = (name: string) => ['number', 'bigint'].includes(typeof definition[name]);
+  if (isNumber('rate') && !isAbove0(definition['per'])) remove('RATE_OFF', 'rate');
+  if (isNumber('per') && !isAbove0(definition['rate'])) remove('RATE_OFF', 'per');
   const policies = definition['apply_policies'];
   if (policies !== undefined) remove('POLICY_ID_IGNORED', 'apply_policy_id');
   if (definition['enable_detailed_recording'] !== undefined)

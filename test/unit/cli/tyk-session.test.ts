@@ -80,6 +80,11 @@ describe('a session', () => {
     }
   });
 
+  it('keeps a rate that is no number, which the import rejects', () => {
+    expect(body({ rate: '10' })).toMatchObject({ rate: '10' });
+    expect(body({ rate: 10, per: '60' })).toMatchObject({ per: '60' });
+  });
+
   it('has the policies that the gateway applies', () => {
     expect(body({ apply_policy_id: 'gold' })).toMatchObject({ apply_policy_id: 'gold' });
     const both = convert({ apply_policy_id: 'gold', apply_policies: ['silver'], is_inactive: true, quota_max: 5n });
