@@ -1,24 +1,31 @@
-import {
-  credentialKinds,
-  stateOfCredential,
-  type CredentialKind,
-  type StoredCredential,
-} from '../credentials/credential.js';
-import { issueCredential, rotateCredential } from '../credentials/issue.js';
+import { credentialKinds, type CredentialKind } from '../credentials/credential.js';
 import { scopes, type Scope } from '../keys/key.js';
 import { isRole, roles } from '../keys/role.js';
 import { nearest } from '../lib/nearest.js';
 import { printable } from '../lib/text.js';
-import { withServices } from './client/open.js';
+import { connectionOptions } from './client/connection.js';
+import { runCredentialsCommand, type ShownCredential } from './client/credential-operations.js';
+import { keyLocation, serviceURLOption } from './client/run.js';
 import { type CLICommand, type OptionValues } from './command.js';
-import { parseDuration, parseOrgIDOption, parseOverlap, confirm, notConfirmedExitCode, yesOption } from './input.js';
+import {
+  parseDuration,
+  parseOrgIDOption,
+  parseOverlap,
+  confirm,
+  isInteractive,
+  notConfirmedExitCode,
+  yesOption,
+} from './input.js';
 import { UsageError, type IO } from './io.js';
 import { toJSONLine, formatTable, jsonOption, printJSONResult, printSecret } from './output.js';
+
+/** Options of a command that works on the data folder or at a service. */
+const placeOptions = { url: serviceURLOption, ...connectionOptions } as const;
 
 export const issueCommand: CLICommand = {
   name: 'credentials issue',
   summary: 'Issue a credential and print its secret once',
-  description: 'Standard output contains only the secret, so that a script can read it.',
+  description: `Standard output contains only the secret, so that a script can read it. A service issues no more rights than its credential has. ${keyLocation}`,
   options: {
     kind: {
       value: 'management|service',
@@ -37,6 +44,7 @@ export const issueCommand: CLICommand = {
       description: `Restrict a service credential to these operations, separated by commas: ${Object.keys(scopes).join(', ')} (default: all)`,
     },
     expires: { value: '90d', description: 'Lifetime, such as 12h, 90d or 4w (default: unlimited)' },
+    ...placeOptions,
     json: jsonOption,
   },
   examples: [
@@ -54,10 +62,9 @@ async function issue(io: IO, options: OptionValues): Promise<number> {
   const orgID = parseOrgIDOption(org);
   const allowed = parseScopes(options, knownKind);
   const lifetimeMs = parseDuration('--expires', expires);
-  return withServices(io, { access: 'create' }, async ({ credentials, now }) => {
-    const expiryDate = lifetimeMs === undefined ? undefined : new Date(now().getTime() + lifetimeMs);
-    const credentialOptions = { kind: knownKind, label, orgID, expires: expiryDate, scopes: allowed };
-    const { credential, secret } = await issueCredential(credentials, credentialOptions, now());
+  return runCredentialsCommand({ io, options, access: 'create' }, async (credentials) => {
+    const wanted = { kind: knownKind, label, orgID, scopes: allowed, lifetimeMs };
+    const { credential, secret } = await credentials.issue(wanted);
     io.stderr(`Issued ${credential.id}. Save this secret now; it is not shown again:\n`);
     printSecret(io, options, { id: credential.id, secret });
     return 0;
@@ -99,7 +106,8 @@ function parseScopeList(list: OptionValues[string]): readonly Scope[] {
 export const listCredentialsCommand: CLICommand = {
   name: 'credentials list',
   summary: 'List credentials with their state and last use, without their secrets',
-  options: { json: { description: 'Print one line of JSON per credential', isCommon: true } },
+  description: keyLocation,
+  options: { ...placeOptions, json: { description: 'Print one line of JSON per credential', isCommon: true } },
   examples: ['keyfront credentials list', 'keyfront credentials list --json | jq -r "select(.expires == null).id"'],
   run: list,
 };
@@ -117,17 +125,17 @@ const headings = [
   'LABEL',
 ];
 
-async function list(io: IO, { json: isJSON }: OptionValues): Promise<number> {
-  return withServices(io, { access: 'read' }, async ({ credentials, now }) => {
+async function list(io: IO, options: OptionValues): Promise<number> {
+  return runCredentialsCommand({ io, options, access: 'read' }, async (credentials) => {
     const found = await credentials.list();
-    if (isJSON === true) {
-      for (const credential of found) io.stdout(`${toJSONLine(toJSONObject(credential, now()))}\n`);
+    if (options['json'] === true) {
+      for (const credential of found) io.stdout(`${toJSONLine(toJSONObject(credential))}\n`);
       return 0;
     }
     const rows = found.map((credential) => [
       credential.id,
       credential.kind,
-      stateOfCredential(credential, now()),
+      credential.state,
       `…${credential.lastFour ?? '????'}`,
       printable(credential.orgID ?? '(all)'),
       credential.scopes?.join(',') ?? '(all)',
@@ -141,12 +149,12 @@ async function list(io: IO, { json: isJSON }: OptionValues): Promise<number> {
   });
 }
 
-function toJSONObject(credential: StoredCredential, now: Date): object {
-  const { id, kind, label, orgID, scopes, lastFour, created, expires, lastUsed, successorID } = credential;
+function toJSONObject(credential: ShownCredential): object {
+  const { id, kind, state, label, orgID, scopes, lastFour, created, expires, lastUsed, successorID } = credential;
   return {
     id,
     kind,
-    state: stateOfCredential(credential, now),
+    state,
     label,
     org_id: orgID ?? null,
     scopes: scopes ?? null,
@@ -161,13 +169,14 @@ function toJSONObject(credential: StoredCredential, now: Date): object {
 export const rotateCredentialCommand: CLICommand = {
   name: 'credentials rotate',
   summary: 'Issue a replacement credential and print its secret once',
-  description: 'The old credential stays valid for the overlap period.',
+  description: `The old credential stays valid for the overlap period. ${keyLocation}`,
   arguments: ['ID'],
   options: {
     overlap: {
       value: '24h',
       description: 'How long the old credential stays valid; 0 revokes it immediately (default 24h)',
     },
+    ...placeOptions,
     json: jsonOption,
   },
   examples: ['keyfront credentials rotate cred_2e1c90b7d64f8a13 --overlap 7d'],
@@ -176,8 +185,8 @@ export const rotateCredentialCommand: CLICommand = {
 
 async function rotate(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
   const overlapMs = parseOverlap(options);
-  return withServices(io, { access: 'write' }, async ({ credentials, now }) => {
-    const { credential, secret, retired } = await rotateCredential(credentials, id, overlapMs, now());
+  return runCredentialsCommand({ io, options, access: 'write' }, async (credentials) => {
+    const { credential, secret, retired } = await credentials.rotate(id, overlapMs);
     const state = retired.revoked ? 'is revoked' : `stays valid until ${retired.expires?.toISOString()}`;
     io.stderr(`Issued ${credential.id}; ${id} ${state}. Save this secret now; it is not shown again:\n`);
     printSecret(io, options, { id: credential.id, secret });
@@ -188,19 +197,21 @@ async function rotate(io: IO, options: OptionValues, [id = '']: readonly string[
 export const revokeCommand: CLICommand = {
   name: 'credentials revoke',
   summary: 'Revoke a credential',
-  description: 'Running services reject it from the next request on.',
+  description: `Running services reject it from the next request on. ${keyLocation}`,
   arguments: ['ID'],
-  options: { yes: yesOption, json: jsonOption },
+  options: { yes: yesOption, ...placeOptions, json: jsonOption },
   exitCodes: { 1: 'there is no such credential' },
   examples: ['keyfront credentials revoke cred_2e1c90b7d64f8a13'],
   run: revoke,
 };
 
 async function revoke(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  return withServices(io, { access: 'write' }, async ({ credentials, now }) => {
-    const credential = (await credentials.list()).find((one) => one.id === id);
+  return runCredentialsCommand({ io, options, access: 'write' }, async (credentials) => {
+    // A script does not confirm, and need not read them all.
+    const listed = isInteractive(io) ? await credentials.list() : [];
+    const credential = listed.find((one) => one.id === id);
     if (credential && !(await confirm(io, options, () => questionOf(credential)))) return notConfirmedExitCode;
-    const isRevoked = await credentials.revoke(id, now());
+    const isRevoked = await credentials.revoke(id);
     printJSONResult(io, options, { id, revoked: isRevoked });
     io.stderr(
       isRevoked ? `Revoked ${id}. Running services reject it from now on.\n` : `There is no credential ${id}.\n`,
@@ -209,7 +220,7 @@ async function revoke(io: IO, options: OptionValues, [id = '']: readonly string[
   });
 }
 
-function questionOf({ id, label, kind, orgID, lastUsed }: StoredCredential): string {
+function questionOf({ id, label, kind, orgID, lastUsed }: ShownCredential): string {
   const org = orgID === undefined ? 'all organizations' : orgID;
   const used = lastUsed === undefined ? 'never used' : `last used at ${lastUsed.toISOString()}`;
   const name = printable(`${id} (${label}) of ${org}`);

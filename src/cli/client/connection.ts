@@ -77,11 +77,19 @@ export function serviceAddress(io: IO, options: OptionValues, url: string, kind:
   };
 }
 
-/** Creates a connection to a service. Requests are repeated while the service is unavailable. */
-export function createConnection(io: IO, { baseURL, headers }: ServiceAddress): SendRequest {
+/**
+ * Creates a connection to a service. Requests are repeated while the service is unavailable.
+ *
+ * @param lookup - the command that shows whether a change was made whose response was lost
+ */
+export function createConnection(
+  io: IO,
+  { baseURL, headers }: ServiceAddress,
+  lookup = 'keyfront keys history',
+): SendRequest {
   return async (path, body, isChange = false) => {
     for (let attempt = 1; ; attempt++) {
-      const fetched = await request(new URL(`.${path}`, baseURL), headers, body, isChange);
+      const fetched = await request(new URL(`.${path}`, baseURL), headers, body, isChange ? lookup : undefined);
       const response = parseResponse(fetched, baseURL);
       const delaySeconds = retryDelayOf(fetched, response);
       if (delaySeconds === undefined || attempt === maxAttempts) return response;
@@ -159,14 +167,14 @@ async function request(
   url: URL,
   headers: Readonly<Record<string, string>>,
   body: unknown,
-  isChange: boolean,
+  lookup: string | undefined,
 ): Promise<FetchedText> {
   try {
     const message = body === undefined ? { method: 'GET' } : { method: 'POST', body: stringifyJSON(body) };
     // `redirect: 'manual'`: the credential must not be sent to another address.
     return await fetchText(url, { ...message, headers, redirect: 'manual' }, limits);
   } catch (error) {
-    throw toConnectionError(url.origin, error, isChange);
+    throw toConnectionError(url.origin, error, lookup);
   }
 }
 
@@ -223,11 +231,11 @@ const notSentCodes: ReadonlySet<string> = new Set([
 ]);
 
 /** Creates the error for a request that failed without a response. */
-export function toConnectionError(origin: string, error: unknown, isChange: boolean): Error {
+export function toConnectionError(origin: string, error: unknown, lookup: string | undefined): Error {
   const code = innermostCode(error);
   const explanation = explainConnection(code);
-  const mayHaveChanged = isChange && !notSentCodes.has(code) && !/CERT|TLS|SSL|EPROTO/.test(code);
-  const advice = mayHaveChanged ? ' It is unknown whether the change was made: see `keyfront keys history`.' : '';
+  const mayHaveChanged = lookup !== undefined && !notSentCodes.has(code) && !/CERT|TLS|SSL|EPROTO/.test(code);
+  const advice = mayHaveChanged ? ` It is unknown whether the change was made: see \`${lookup}\`.` : '';
   return new Error(`Cannot connect to ${origin}: ${explanation}.${advice}`, { cause: error });
 }
 

@@ -38,7 +38,7 @@ export function createSubscribe(
           return response;
         } catch (error) {
           if (!isOpen && !signal.aborted) {
-            failure = error instanceof NotKeyfront ? error : toConnectionError(baseURL.origin, error, false);
+            failure = error instanceof NotKeyfront ? error : toConnectionError(baseURL.origin, error, undefined);
             first.abort();
           }
           throw error;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { isTokenShaped } from '../../../src/credentials/token.js';
 import { startApp, startOwnApp } from '../../support/app.js';
-import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
+import { jsonLines, makeOwnCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
 
 let c: CommandLine;
 beforeEach(async () => {
@@ -94,5 +94,80 @@ describe('credentials rotate', () => {
         [idIn(explained), 'management', 'active', `…${out.trim().slice(-4)}`, 'acme'],
       ]),
     );
+  });
+});
+
+describe('with --url', () => {
+  const secretOf = async (args: readonly string[], env: Record<string, string>) => {
+    const { code, out, stderr } = await c.keyfront(['credentials', ...args], env);
+    expect([code, stderr]).toStrictEqual([0, expect.stringContaining('Save this secret now')]);
+    return { secret: out.trim(), id: idIn(stderr) };
+  };
+
+  it('the commands show and change the credentials of a service', async () => {
+    const { server, env } = await serveFolder(c);
+    const works = async (secret: string) => {
+      const { body } = await server.t.graphql('{ viewer { orgID } }', {}, { 'x-svc-authorization': secret });
+      return !('errors' in body);
+    };
+    const url = ['--url', env['KEYFRONT_URL'] ?? ''];
+    const order = ['issue', '--kind', 'service', '--label', 'Billing', '--org', 'acme', '--scopes', 'read,admin'];
+    const first = await secretOf([...order, '--expires', '2w', ...url], env);
+    expect(await works(first.secret)).toBe(true);
+    const own = { ...env, KEYFRONT_SERVICE_CREDENTIAL: first.secret };
+    // The list of a service and that of its data folder are the same, also on the second page.
+    for (let n = 0; n < 101; n += 1) await server.t.issue('management', { label: `n${n}`, orgID: 'globex' });
+    for (const json of [[], ['--json']]) {
+      const lists = [
+        await c.keyfront(['credentials', 'list', ...json], env),
+        await c.keyfront(['credentials', 'list', ...json]),
+      ];
+      const [remote, local] = lists.map(({ out }) => out.split('\n').filter((line) => line.includes('globex')));
+      expect(remote).toHaveLength(101);
+      expect(remote).toStrictEqual(local);
+    }
+    const visible = await c.keyfront(['credentials', 'list', '--json'], own);
+    expect(jsonLines(visible.out)).toMatchObject([
+      { id: first.id, kind: 'service', state: 'active', org_id: 'acme', scopes: ['read', 'admin'], successor: null },
+    ]);
+    const next = await secretOf(['rotate', first.id, '--overlap', '7d'], own);
+    const last = await secretOf(['rotate', next.id, '--overlap', '0'], own);
+    const secrets = [first, next, last].map(({ secret }) => secret);
+    expect(await Promise.all(secrets.map(works))).toStrictEqual([true, false, true]);
+    const person = { input: 'no\n', isInteractive: true, isTerminal: true };
+    const asked = await c.keyfront(['credentials', 'revoke', last.id], env, false, person);
+    expect(asked.code).toBe(1);
+    expect(asked.stderr).toContain(`${last.id} (Billing) of acme`);
+    expect(await works(last.secret)).toBe(true);
+    expect(await c.keyfront(['credentials', 'revoke', last.id, '--json'], env)).toStrictEqual({
+      code: 0,
+      out: `{"id":"${last.id}","revoked":true}\n`,
+      stderr: `Revoked ${last.id}. Running services reject it from now on.\n`,
+    });
+    expect(await works(last.secret)).toBe(false);
+  });
+
+  it('the commands say why the service rejects them', async () => {
+    const { server, env } = await serveFolder(c);
+    const { secret } = await server.t.issue('service', { orgID: 'acme', scopes: ['admin'] });
+    const run = async (args: readonly string[], credential = secret) =>
+      c.keyfront(['credentials', ...args], { ...env, KEYFRONT_SERVICE_CREDENTIAL: credential });
+    const other = await server.t.issue('service', { orgID: 'globex', scopes: ['read'] });
+    for (const action of ['rotate', 'revoke']) {
+      const stderr = `There is no credential ${other.id}.\n`;
+      expect(await run([action, other.id])).toMatchObject({ code: 1, stderr });
+    }
+    const order = ['issue', '--kind', 'service', '--label', 'x', '--scopes'];
+    expect(await run([...order, 'read'])).toStrictEqual({
+      code: 1,
+      out: '',
+      stderr: 'The credential does not have the scope `read`, and cannot give it to another.\n',
+    });
+    expect(await run([...order, 'admin'], other.secret)).toMatchObject({
+      code: 1,
+      stderr: 'The credential does not have the scope `admin`.\n',
+    });
+    expect(await run([...order, 'admin'], '')).toMatchObject({ code: 2 });
+    expect(await run([...order, 'admin', '--url', 'http://127.0.0.1:1'])).toMatchObject({ code: 1 });
   });
 });

@@ -135,7 +135,6 @@ describe('the settings', () => {
 
 it.each([
   ['keys', 'import', 'keys.jsonl'],
-  ['credentials', 'list'],
   ['serve'],
   ['init'],
   ['restore', 'copy'],
