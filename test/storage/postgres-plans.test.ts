@@ -3,6 +3,7 @@ import { createdMs, type KeyFilter, type KeyOrder, type KeyQuery, type KeyPositi
 import { noticeOf } from '../../src/keys/notices.js';
 import type { StoredKeyRow } from '../../src/storage/records/key-records.js';
 import { createPgPool, type PgPool } from '../../src/storage/postgres/pool.js';
+import { createFeedNotifier } from '../../src/storage/sql/change-feed.js';
 import { postgresDialect } from '../../src/storage/sql/dialect.js';
 import { candidatesStatement, countStatement, pageStatement, termsIn } from '../../src/storage/sql/keys/key-query.js';
 import { createUses } from '../../src/storage/sql/keys/uses.js';
@@ -15,6 +16,7 @@ import { vacuum } from '../support/postgres.js';
 import { openPlans, recordStatements, type SentStatement, type StatementWork } from '../support/postgres-plans.js';
 import { signer } from '../support/signer.js';
 import { postgresKeyStore } from '../support/storage.js';
+import { until } from '../support/until.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 
 const keys = Number(process.env['PLAN_KEYS'] ?? 20_000);
@@ -320,6 +322,18 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     for (const { scannedTables, rowsRead } of await eachOf(all)) {
       expect(scannedTables).toStrictEqual([]);
       expect(rowsRead).toBeLessThan(500);
+    }
+  });
+
+  it('read few rows to find a new change', async () => {
+    const { connections: heard, sent } = recordStatements(connections);
+    const notifier = createFeedNotifier(createPgSession(heard), { everyMs: 60_000 });
+    notifier.follow(() => undefined);
+    await until(() => Promise.resolve(sent.length > 0), 'A read of the feed');
+    notifier.stop();
+    for (const { scannedTables, rowsRead } of await eachOf(sent)) {
+      expect(scannedTables).toStrictEqual([]);
+      expect(rowsRead).toBeLessThan(10);
     }
   });
 
