@@ -31,13 +31,13 @@ const statements = (dialect: Dialect) => {
     );
   const entryTx = feed.tx === 'tx' ? 'h.tx' : feed.tx;
   // The newest changes of keys, and those before them, up to a number for each key. A position ends a chain.
-  const versions = (keys: string, isContinued: string, others = '') =>
+  const versions = (keys: string, isContinued: string, others = '', needed = '') =>
     prepared(
       `WITH RECURSIVE chain (key, version, operation, at_tx, at_id, previous, nth${others && ', hash, deleted'}) AS (
          ${keys}
          UNION ALL SELECT c.key, h.version, h.operation, ${entryTx}, h.id, h.previous, c.nth + 1${others && ', c.hash, c.deleted'}
          FROM chain c JOIN history h ON h.id = c.previous WHERE ${isContinued}
-       ) SELECT * FROM chain ORDER BY key, nth`,
+       ) SELECT * FROM chain ${needed} ORDER BY key, nth`,
     );
   const head = `k.id, h.version, h.operation, ${entryTx}, h.id, h.previous, CAST(1 AS bigint)`;
   const part = (condition: string, ofOrg: string) =>
@@ -51,6 +51,8 @@ const statements = (dialect: Dialect) => {
        ) AS k JOIN history h ON h.id = k.head`,
       '(c.at_tx, c.at_id) > (CAST($2 AS bigint), CAST($3 AS bigint))',
       'hash',
+      // A key can have many versions after the cursor.
+      'WHERE nth = 1 OR (at_tx, at_id) <= (CAST($2 AS bigint), CAST($3 AS bigint))',
     );
   return {
     find: prepared(`SELECT ${columns} FROM gateways WHERE org = $1 AND name = $2 ${forUpdate()}`),
