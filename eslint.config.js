@@ -100,10 +100,9 @@ export default defineConfig(
     files: ['**/*.mjs'],
     languageOptions: {
       globals: Object.fromEntries(
-        ['Buffer', 'Response', 'URL', 'console', 'fetch', 'performance', 'process', 'setTimeout'].map((name) => [
-          name,
-          'readonly',
-        ]),
+        ['AbortSignal', 'Buffer', 'Response', 'URL', 'console', 'fetch', 'performance', 'process', 'setTimeout'].map(
+          (name) => [name, 'readonly'],
+        ),
       ),
     },
   },
