@@ -163,7 +163,7 @@ async function applyProposal(
     if (!sealed) throw new AppError('INTERNAL', `The request of the proposal ${id} is missing.`);
     const request = ports.proposalRequests.open(sealed, id);
     const result = await runChange(
-      withSteps(ports, proposal, approval),
+      withSteps(),
       { ...proposedBy, orgID, requestID, ...(deadline && { deadline }) },
       keyHash,
       request,
@@ -181,21 +181,21 @@ async function applyProposal(
   return requireFound(ports, id);
 
   /** A key that is purged and created again is another one. */
-  function withSteps(all: Ports, of: KnownProposal, now: ProposalStep | undefined): Ports {
+  function withSteps(): Ports {
     const isOfProposal = (stored: StoredKey | undefined) => identity === undefined || stored?.identity === identity;
     return {
-      ...all,
+      ...ports,
       store: {
-        ...all.store,
+        ...ports.store,
         update: (hash, change, ofOrg) =>
-          all.store.update(
+          ports.store.update(
             hash,
             (stored) => {
               const transition = change(isOfProposal(stored) ? stored : undefined);
               if (!transition) return undefined;
               const { revision } = transition;
               const applied: ProposalStep = {
-                proposalID: of.id,
+                proposalID: id,
                 kind: 'APPLIED',
                 at: revision.at,
                 by: undefined,
@@ -203,8 +203,8 @@ async function applyProposal(
               };
               return {
                 ...transition,
-                revision: { ...revision, proposal: { id: of.id, ...(approvedBy && { approvedBy }) } },
-                steps: now ? [now, applied] : [applied],
+                revision: { ...revision, proposal: { id, ...(approvedBy && { approvedBy }) } },
+                steps: approval ? [approval, applied] : [applied],
               };
             },
             ofOrg,
