@@ -25,6 +25,7 @@ const addresses: Readonly<Record<Section, string>> = {
   policies: '/console/policies',
   organizations: '/console/organizations',
   gateways: '/console/gateways',
+  proposals: '/console/proposals',
   changes: '/console/changes',
   preview: '/console/preview',
 };

@@ -56,6 +56,12 @@ const pages: Readonly<Record<string, Page>> = {
     kind: 'service',
     load: async () => (await import('./gateways/gateways-view.js')).GatewaysView,
   },
+  '/console/proposals': {
+    id: 'proposals',
+    section: 'proposals',
+    kind: 'service',
+    load: async () => (await import('./proposals/proposals-view.js')).ProposalsView,
+  },
   '/console/changes': {
     id: 'changes',
     section: 'changes',

@@ -17,6 +17,8 @@ export const text = {
   copied: 'Copied',
   download: 'Download',
   more: 'More',
+  warnings: 'Warnings',
+  organization: { filter: 'Organization', all: 'All organizations' },
   newIdentifier: {
     label: 'Identifier of the key',
     hint: 'This is what clients send to the gateway. Store it like a password. Later, the page of the key shows it on demand to whoever may read keys.',
@@ -35,6 +37,7 @@ export const text = {
     policies: 'Policies',
     organizations: 'Organizations',
     gateways: 'Gateways',
+    proposals: 'Proposals',
     changes: 'Changes',
     preview: 'Preview',
   },

@@ -13,6 +13,8 @@ const pages = [
   '/new',
   '/bulk',
   '/organizations',
+  '/gateways',
+  '/proposals',
   '/policies',
   '/policies/*',
   '/changes',

@@ -1508,7 +1508,7 @@ export type KeyProposalsQueryVariables = Exact<{
 }>;
 
 
-export type KeyProposalsQuery = { keyProposals: { edges: Array<{ cursor: string, node: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+export type KeyProposalsQuery = { keyProposals: { edges: Array<{ cursor: string, node: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, orgKey: { id: string, keyHash: string, version: number, definition: { alias: string | null } | null } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
 
 export type KeyProposalQueryVariables = Exact<{
   id: string | number;
@@ -5712,6 +5712,14 @@ export const KeyProposalsDocument = new TypedDocumentString(`
       cursor
       node {
         ...Proposal
+        orgKey {
+          id
+          keyHash
+          version
+          definition {
+            alias
+          }
+        }
       }
     }
     pageInfo {
@@ -5780,7 +5788,7 @@ fragment Proposal on KeyProposal {
     code
     message
   }
-}`, {"hash":"sha256:e403cb401ba6f15b35aa8f1fa5f854459f749392ceba20e548b8f79e588d5e19"}) as unknown as TypedDocumentString<KeyProposalsQuery, KeyProposalsQueryVariables>;
+}`, {"hash":"sha256:ed441188231e55a367a64819619c4331cde38c1d2d3028d245e622c16304ff50"}) as unknown as TypedDocumentString<KeyProposalsQuery, KeyProposalsQueryVariables>;
 export const KeyProposalDocument = new TypedDocumentString(`
     query KeyProposal($id: ID!) {
   keyProposal(id: $id) {

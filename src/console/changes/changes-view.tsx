@@ -1,20 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
-import {
-  OrganizationsDocument,
-  OrgKeyChangesDocument,
-  type Client,
-  type OrgKeyChangesQuery,
-} from '../../client/client.js';
+import { OrgKeyChangesDocument, type Client, type OrgKeyChangesQuery } from '../../client/client.js';
 import { nameOf, shortHash } from '../format.js';
 import { Entry } from '../key/activity.js';
 import { Notice } from '../key/notices.js';
 import { keyAddress } from '../key-address.js';
 import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
+import { OrganizationChoice } from '../parts/organization-choice.js';
 import { PageHead } from '../parts/page-head.js';
 import { Problem } from '../parts/problem.js';
-import { Link, navigate, useAddress } from '../router.js';
-import { useClient, useSession } from '../session.js';
+import { Link, useAddress } from '../router.js';
+import { useClient } from '../session.js';
 import { text } from '../strings.js';
 import { useFollow } from '../use-follow.js';
 import { required } from '../results.js';
@@ -87,7 +83,15 @@ export function ChangesView() {
     <>
       <PageHead
         title={text.nav.changes}
-        actions={<OrganizationChoice orgID={orgID} shown={items.flatMap((item) => item.orgID ?? [])} />}
+        actions={
+          <OrganizationChoice
+            orgID={orgID}
+            shown={items.flatMap((item) => item.orgID ?? [])}
+            addressOf={(org) =>
+              org === undefined ? '/console/changes' : `/console/changes?org=${encodeURIComponent(org)}`
+            }
+          />
+        }
       >
         {changesText.hint}
       </PageHead>
@@ -133,44 +137,4 @@ function FeedItem({ item }: { readonly item: Item }) {
   );
   if (item.__typename === 'OrgKeyNoticed') return <Notice notice={item.notice} subject={subject} />;
   return item.entry && <Entry entry={item.entry} subject={subject} />;
-}
-
-interface OrganizationChoiceProps {
-  readonly orgID: string | undefined;
-  /** The organizations of the changes on the page: one whose keys are all deleted is not in the list of organizations. */
-  readonly shown: readonly string[];
-}
-
-/** Restricts the page to one organization, unless the credential is. */
-function OrganizationChoice({ orgID, shown }: OrganizationChoiceProps) {
-  const client = useClient('service');
-  const { viewer } = useSession();
-  const known = useLoad(
-    async (signal) => {
-      const { data } = await client.send(OrganizationsDocument, { first: 100 }, { signal });
-      return (data.organizations?.edges ?? []).flatMap((edge) => edge?.node?.id ?? []);
-    },
-    [client],
-  );
-  if (viewer?.orgID != null) return null;
-  const options = [...new Set([...(known.data ?? []), ...shown, ...(orgID === undefined ? [] : [orgID])])].toSorted();
-  return (
-    <label class="inline">
-      {changesText.filter}
-      <select
-        onChange={({ currentTarget: { value } }) =>
-          navigate(value === '' ? '/console/changes' : `/console/changes?org=${encodeURIComponent(value)}`)
-        }
-      >
-        <option value="" selected={orgID === undefined}>
-          {changesText.all}
-        </option>
-        {options.map((id) => (
-          <option key={id} value={id} selected={id === orgID}>
-            {id}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
 }

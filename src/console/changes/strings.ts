@@ -1,8 +1,6 @@
 /** The texts of the list of recent changes. */
 export const changesText = {
   hint: 'Every change of a key, and what became of keys in time, newest first. New ones appear by themselves.',
-  filter: 'Organization',
-  all: 'All organizations',
   feed: 'Recent changes',
   empty: 'No changes yet',
   emptyHint: 'Whatever is created, changed or deleted appears here.',

@@ -3,7 +3,7 @@ import { CreateOrgKeyDocument, type CreateOrgKeyMutation, type KeyfrontIssue } f
 import { FieldBox } from '../edit/field.js';
 import { KeyForm } from '../edit/key-form.js';
 import type { FormValues } from '../edit/form-values.js';
-import { Warnings } from '../edit/pending.js';
+import { Warnings } from '../parts/warnings.js';
 import { formText } from '../format.js';
 import { keyAddress } from '../key-address.js';
 import { newIdempotencyKey } from '../idempotency-key.js';

@@ -1,12 +1,12 @@
 import { formatCount, formatInteger, formText } from '../format.js';
 import { describeChanges } from '../describe-change.js';
-import { sentenceOf } from '../fields.js';
 import { Reason } from '../parts/dialog.js';
 import { Diff } from '../parts/diff.js';
 import { QuietButton } from '../parts/button.js';
 import { Problem } from '../parts/problem.js';
+import { Warnings } from '../parts/warnings.js';
 import { text } from '../strings.js';
-import type { KeyfrontError, KeyfrontIssue } from '../../client/client.js';
+import type { KeyfrontError } from '../../client/client.js';
 import { editText } from './strings.js';
 import type { DryRun } from './use-dry-run.js';
 
@@ -74,16 +74,4 @@ function leftOf({ result }: DryRun): string | undefined {
   const shown = (remaining: number | string | null) =>
     remaining === null ? text.quota.unlimited.toLowerCase() : formatInteger(remaining);
   return texts.quota(shown(effect.before.remaining), shown(effect.after.remaining));
-}
-
-/** Warnings about a definition that is valid. */
-export function Warnings({ warnings }: { readonly warnings: readonly Omit<KeyfrontIssue, 'code'>[] }) {
-  if (warnings.length === 0) return null;
-  return (
-    <ul class="note warn" aria-label={texts.warnings}>
-      {warnings.map((warning) => (
-        <li key={warning.path + warning.message}>{sentenceOf(warning)}</li>
-      ))}
-    </ul>
-  );
 }

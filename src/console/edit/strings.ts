@@ -84,7 +84,6 @@ export const editText = {
     quota: (before: string, after: string) => `Requests left: ${before}, then ${after}.`,
     save: (count: number) => (count === 1 ? 'Save 1 change' : `Save ${count} changes`),
     noSave: 'Save',
-    warnings: 'Warnings',
   },
   notSet: 'Not set',
   yes: 'Yes',

@@ -5,6 +5,7 @@ import { DeploymentsOfKey } from './deployments.js';
 import { Details } from './details.js';
 import { ExplainRequest } from './explain-request.js';
 import { Limits } from './limits.js';
+import { ProposalsOfKey } from './proposals.js';
 import { QuotaPanel } from './quota-panel.js';
 import type { SectionProps } from './read-key.js';
 import { Rotation } from './rotation.js';
@@ -18,8 +19,7 @@ interface Section {
 }
 
 /**
- * The sections of the page of a key, in their order. What is added to the page is one entry here: proposals and deployments
- * belong into `side` after the limits.
+ * The sections of the page of a key, in their order. What is added to the page is one entry here.
  * docs/decisions/console.md has the map.
  */
 export const sections: Readonly<Record<'main' | 'side', readonly Section[]>> = {
@@ -32,6 +32,7 @@ export const sections: Readonly<Record<'main' | 'side', readonly Section[]>> = {
   ],
   side: [
     { name: 'limits', component: Limits },
+    { name: 'proposals', component: ProposalsOfKey },
     { name: 'deployments', component: DeploymentsOfKey },
     { name: 'other', component: OtherFields },
     { name: 'details', component: Details },

@@ -205,6 +205,7 @@ export const keyText = {
     none: 'No other field is set.',
     raw: 'Definition as JSON',
   },
+  proposals: { title: 'Proposed changes', more: 'More proposals are on the page of all proposals.' },
   deployments: {
     title: 'Gateways',
     summary: (current: number, all: number) => `${current} of ${all} have the newest change`,

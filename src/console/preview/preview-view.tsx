@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { PreviewKeyDocument, type PreviewKeyQuery } from '../../client/client.js';
-import { Warnings } from '../edit/pending.js';
+import { Warnings } from '../parts/warnings.js';
 import { parseExactly } from '../edit/form-values.js';
 import { Definition } from '../key/definition.js';
 import { PageHead } from '../parts/page-head.js';

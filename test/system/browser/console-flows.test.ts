@@ -181,6 +181,34 @@ describeInBrowser('each flow of the console', (browser) => {
       await c.button('Compare edge-1').click();
       await c.page.getByText('differs, or a change is on the way').waitFor();
     },
+    'no proposals': async () => {
+      await c.go('/console/proposals');
+      await signIn();
+      await c.page.getByRole('heading', { name: 'Nothing waits' }).waitFor();
+    },
+    'approval of a proposal': async () => {
+      const { secret } = await server.t.issue('service', { label: 'Ann', scopes: ['read', 'propose'] });
+      await server.t.graphql(
+        'mutation { proposeKeyChange(keyID: "acme-billing", change: { patch: { patch: { rate: 300 } } }, reason: "OPS-812") { id } }',
+        {},
+        { 'x-svc-authorization': secret },
+      );
+      await c.go('/console/proposals');
+      await signIn();
+      await c.button(/^Approve/).click();
+      await c.page.getByText('What the change would do now:').waitFor();
+    },
+    'a proposal on the page of its key': async () => {
+      const { secret } = await server.t.issue('service', { label: 'Ann', scopes: ['read', 'propose'] });
+      await server.t.graphql(
+        'mutation { proposeKeyChange(keyID: "acme-billing", change: { patch: { patch: { rate: 300 } } }, reason: "OPS-812") { id } }',
+        {},
+        { 'x-svc-authorization': secret },
+      );
+      await c.go(key('acme-billing'));
+      await signIn();
+      await c.card('Proposed changes').getByText('OPS-812').waitFor();
+    },
     'limits from a policy': async () => {
       await c.go(key('acme-mobile'));
       await signIn();

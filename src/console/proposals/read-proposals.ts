@@ -1,0 +1,50 @@
+import {
+  KeyProposalDocument,
+  KeyProposalsDocument,
+  type Client,
+  type KeyProposalState,
+  type KeyProposalsQuery,
+  type KeyProposalsQueryVariables,
+} from '../../client/client.js';
+import type { Viewer } from '../session.js';
+import { required } from '../results.js';
+import { proposalsText } from './strings.js';
+
+/** A proposal of a list. */
+export type Proposal = NonNullable<
+  NonNullable<NonNullable<NonNullable<KeyProposalsQuery['keyProposals']>['edges']>[number]>['node']
+>;
+
+/** The states in which a proposal waits. */
+export const waitingStates: readonly KeyProposalState[] = ['OPEN', 'SCHEDULED'];
+
+/** Reads a page of proposals, the newest first. */
+export async function readProposals(client: Client, variables: KeyProposalsQueryVariables, signal: AbortSignal) {
+  const { data, errors } = await client.send(KeyProposalsDocument, variables, { signal });
+  const { edges, pageInfo } = required(data.keyProposals, errors, proposalsText.noProposal);
+  return { proposals: (edges ?? []).flatMap((edge) => edge?.node ?? []), pageInfo };
+}
+
+/** Reads a proposal with what its change would do now, and why it would not be possible. */
+export async function readPreview(client: Client, id: string, signal?: AbortSignal) {
+  const { data, errors } = await client.send(KeyProposalDocument, { id }, { signal });
+  const { preview } = required(data.keyProposal, errors, proposalsText.noProposal);
+  return { preview, problem: preview ? undefined : errors[0] };
+}
+
+/** Whether the version of the key has moved on, so that the change cannot be made. */
+export function hasMovedOn({ kind, orgKey, expectedVersion }: Proposal): boolean {
+  return kind !== 'CREATE' && orgKey !== null && orgKey.version !== expectedVersion;
+}
+
+/** Whether the service takes the viewer for the proposer: they share an identity or a name. */
+export function isOwn({ proposedBy }: Proposal, viewer: Viewer | undefined): boolean {
+  const names = ({ credentialID, label, assertedName }: Proposal['proposedBy']) =>
+    [credentialID, label, assertedName ?? '']
+      .map((name) => name.normalize('NFKC').trim().toLowerCase())
+      .filter(Boolean);
+  if (!viewer) return false;
+  const { credentialID, label, client } = viewer;
+  const mine = names({ credentialID, label, client, assertedName: null });
+  return names(proposedBy).some((name) => mine.includes(name));
+}
