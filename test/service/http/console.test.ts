@@ -115,8 +115,8 @@ describe('the documents of the console', () => {
   });
 });
 
-it('serves the address of every page, so that it can be reloaded', async () => {
-  const source = await readFile(new URL('../../../src/console/pages.ts', import.meta.url), 'utf8');
+it('serves the address of every page, so that it can be reloaded', () => {
+  const source = readFileSync(new URL('../../../src/console/pages.ts', import.meta.url), 'utf8');
   const addresses = [...source.matchAll(/^ {2}'(\/console[^']*)': /gm)].map(([, address = '']) => address);
   expect(addresses.length).toBeGreaterThan(5);
   const served = consoleAssets();
