@@ -174,6 +174,8 @@ function hintsIn(response: TestResponse, request: string): string[] {
   const wordsOf = (text: string) => text.match(/[A-Za-z_]\w*/g) ?? [];
   const requested = new Set(wordsOf(request));
   const names = namesInSchema();
+  // Also a word of the message that a credential is required.
+  names.delete('credential');
   const stderr = errorsOf(response).flatMap(({ message, extensions }) => [
     ...wordsOf(message),
     ...(extensions.issues ?? []).flatMap((issue) => wordsOf(`${issue.path} ${issue.message}`)),

@@ -39,6 +39,11 @@ interface Fragment {
   readonly body: string;
 }
 
+/** Whether two services answer differently, because the result has secrets and identifiers that are random. */
+export function hasRandomResult({ query }: Pick<Operation, 'query'>): boolean {
+  return /keyCredential/i.test(query);
+}
+
 /**
  * Generates documents: fields with aliases, merged fields, fragments within fragments, literals and variables of every
  * kind, defaults, conditions, several operations. Most are valid, and most values fit; those that do not are wanted too.
