@@ -80,7 +80,11 @@ export async function openConsole(
       const regions = page.locator('[role=status], [role=alert], [aria-live]');
       return (await regions.allTextContents()).join(' ').replaceAll(/\s+/g, ' ').trim();
     },
-    close: () => context.close(),
+    async close() {
+      // A response that a test replaces may be on its way.
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await context.close();
+    },
   };
 }
 
