@@ -15,7 +15,7 @@ import type { OptionValues } from '../command.js';
 import type { IO } from '../io.js';
 import { createConnection, serviceAddress, serviceCredential, type SendRequest } from './connection.js';
 import { serviceURLFrom, withServices } from './open.js';
-import { keysOf, nullable, query } from './responses.js';
+import { keysOf, nullable, pageOf, query, readPages } from './responses.js';
 
 /** A credential as the commands show it. */
 export type ShownCredential = Omit<StoredCredential, 'secretHash'> & { readonly state: CredentialState };
@@ -116,12 +116,7 @@ const CredentialResponse = z
   .transform(({ createdAt, expiresAt, revokedAt, lastUsedAt, ...rest }): ShownCredential => {
     return { ...rest, created: createdAt, expires: expiresAt, revoked: revokedAt, lastUsed: lastUsedAt };
   });
-const ListResponse = z.object({
-  keyCredentials: z.object({
-    pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: text }),
-    edges: z.array(z.object({ node: CredentialResponse })),
-  }),
-});
+const ListResponse = z.object({ keyCredentials: pageOf(CredentialResponse) });
 const IssueResponse = z.object({ issued: z.object({ credential: CredentialResponse, secret: text }) });
 const RotateResponse = z.object({
   rotated: z.object({ credential: CredentialResponse, secret: z.string(), retired: CredentialResponse }),
@@ -131,15 +126,7 @@ const hourMs = 3_600_000;
 
 function remoteCredentials(send: SendRequest): CredentialClient {
   return {
-    async list() {
-      const found: ShownCredential[] = [];
-      for (let after: string | undefined; ;) {
-        const { keyCredentials } = await query(send, documents.list, { after }, ListResponse);
-        found.push(...keyCredentials.edges.map(({ node }) => node));
-        if (!keyCredentials.pageInfo.hasNextPage) return found;
-        after = keyCredentials.pageInfo.endCursor;
-      }
-    },
+    list: () => readPages(async (after) => (await query(send, documents.list, { after }, ListResponse)).keyCredentials),
     async issue({ kind, label, orgID, scopes: named, lifetimeMs }) {
       const variables = {
         kind: kind.toUpperCase(),

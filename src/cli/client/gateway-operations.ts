@@ -3,7 +3,7 @@ import { addDigests } from '../../client/copy-digest.js';
 import type { GatewayID } from '../../keys/gateway-store.js';
 import type { GatewayReference } from '../../keys/gateways.js';
 import { keyNotFound, type ClientPlace, type LocalPlace, type RemotePlace } from './operations.js';
-import { nullable, query } from './responses.js';
+import { nullable, pageOf, query, readPages } from './responses.js';
 
 /** A gateway in a list. */
 export interface ListedGateway extends GatewayID {
@@ -58,21 +58,16 @@ export const gatewayDocuments = {
 
 const orgID = nullable(z.string());
 const ListResponse = z.object({
-  gateways: z.object({
-    pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: nullable(z.string()) }),
-    edges: z.array(
-      z.object({
-        node: z.object({
-          name: z.string(),
-          orgID,
-          lag: z.number(),
-          lastSeen: z.string(),
-          cursor: nullable(z.string()),
-          digest: nullable(z.string()),
-        }),
-      }),
-    ),
-  }),
+  gateways: pageOf(
+    z.object({
+      name: z.string(),
+      orgID,
+      lag: z.number(),
+      lastSeen: z.string(),
+      cursor: nullable(z.string()),
+      digest: nullable(z.string()),
+    }),
+  ),
 });
 const ForgetResponse = z.object({ forgetGateway: z.object({ gateway: z.string() }) });
 const DeploymentsResponse = z.object({
@@ -139,17 +134,11 @@ function localGateways({ keys, caller }: LocalPlace): GatewayClient {
 
 function remoteGateways({ send }: RemotePlace): GatewayClient {
   return {
-    list: async (org, names) => {
-      const found: ListedGateway[] = [];
-      for (let after: string | undefined, isEnd = false; !isEnd;) {
-        const page = await query(send, gatewayDocuments.list, { orgID: org, names, after }, ListResponse);
-        const { edges, pageInfo } = page.gateways;
-        found.push(...edges.map(({ node }) => node));
-        after = pageInfo.endCursor;
-        isEnd = !pageInfo.hasNextPage;
-      }
-      return found;
-    },
+    list: (org, names) =>
+      readPages(async (after) => {
+        const variables = { orgID: org, names, after };
+        return (await query(send, gatewayDocuments.list, variables, ListResponse)).gateways;
+      }),
     forget: async (gateway) => {
       await query(send, gatewayDocuments.forget, gateway, ForgetResponse);
     },

@@ -7,7 +7,7 @@ import type { ProposedChange } from '../../keys/proposals/request.js';
 import { parseDefinition } from '../../keys/definition/parse.js';
 import type { DefinitionPatch } from '../../keys/definition/patch.js';
 import { toInput, withListedRights, type ClientPlace, type LocalPlace, type RemotePlace } from './operations.js';
-import { ActorResponse, Change, keysOf, nullable, Path, query } from './responses.js';
+import { ActorResponse, Change, keysOf, nullable, pageOf, Path, query, readPages } from './responses.js';
 
 /** A proposal as the commands show it. */
 export type ShownProposal = z.output<typeof ProposalResponse>;
@@ -84,12 +84,7 @@ const ProposalResponse = z.object({
   problemIssues: z.array(z.object({ path: Path, code: z.string(), message: z.string() })),
   changes: z.array(Change),
 });
-const ListResponse = z.object({
-  keyProposals: z.object({
-    pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: text }),
-    edges: z.array(z.object({ node: ProposalResponse })),
-  }),
-});
+const ListResponse = z.object({ keyProposals: pageOf(ProposalResponse) });
 const FindResponse = z.object({ keyProposal: nullable(ProposalResponse) });
 const DecidedResponse = z.object({ decided: ProposalResponse });
 const ProposedResponse = z.object({ proposed: ProposalResponse });
@@ -159,17 +154,11 @@ function toProposedChange(change: CommandChange): ProposedChange {
 function remoteProposals(place: RemotePlace): ProposalClient {
   const { send } = place;
   return {
-    list: async (filter, limit) => {
-      const all: ShownProposal[] = [];
-      let after: string | undefined;
-      do {
-        const variables = { ...filter, first: Math.min(limit - all.length, maxPage), after };
-        const { edges, pageInfo } = (await query(send, documents.list, variables, ListResponse)).keyProposals;
-        all.push(...edges.map(({ node }) => node));
-        after = pageInfo.hasNextPage ? pageInfo.endCursor : undefined;
-      } while (after !== undefined && all.length < limit);
-      return all;
-    },
+    list: (filter, limit) =>
+      readPages(async (after, wanted) => {
+        const variables = { ...filter, first: Math.min(wanted, maxPage), after };
+        return (await query(send, documents.list, variables, ListResponse)).keyProposals;
+      }, limit),
     find: async (id) => (await query(send, documents.find, { id }, FindResponse)).keyProposal,
     decide: async (decision, request) => (await query(send, documents[decision], request, DecidedResponse)).decided,
     propose: async (keyID, change, { applyAt, ...options }) => {

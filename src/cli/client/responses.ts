@@ -66,6 +66,38 @@ export const Change = z
     };
   });
 
+/** A page of a list; `next` is the cursor of the page after it. */
+interface Page<Node> {
+  readonly nodes: readonly Node[];
+  readonly next: string | undefined;
+}
+
+/** A page with these nodes, of a field that selects `pageInfo { hasNextPage endCursor } edges { node }`. */
+export const pageOf = <T>(node: z.ZodType<T>) =>
+  z
+    .object({
+      pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: nullable(z.string()) }),
+      edges: z.array(z.object({ node })),
+    })
+    .transform(({ pageInfo, edges }): Page<T> => {
+      return { nodes: edges.map((edge) => edge.node), next: pageInfo.hasNextPage ? pageInfo.endCursor : undefined };
+    });
+
+/** Reads the pages of a list until it has `limit` nodes. `read` gets the cursor, and how many nodes are wanted. */
+export async function readPages<Node>(
+  read: (after: string | undefined, wanted: number) => Promise<Page<Node>>,
+  limit = Infinity,
+): Promise<Node[]> {
+  const found: Node[] = [];
+  let after: string | undefined;
+  do {
+    const { nodes, next } = await read(after, limit - found.length);
+    found.push(...nodes);
+    after = next;
+  } while (after !== undefined && found.length < limit);
+  return found;
+}
+
 /** Who made a change. */
 export const ActorResponse = z
   .object({

@@ -3,31 +3,21 @@ import { withWireIssuePaths } from '../../rest/json-body.js';
 import { changeResultToJSON, printChange, shortHash } from '../changes.js';
 import { keyNotFound, type KeyChangeResult, type KeyClient } from '../client/operations.js';
 import {
-  changeExitCodes,
-  reasonOption,
   stringOption,
   expectedVersionOption,
-  keyOptions,
   changeOptionsFrom,
   runKeyCommand,
   keyLocation,
   parseNumberOption,
 } from '../client/run.js';
 import { type CLICommand, type OptionValues } from '../command.js';
-import {
-  actorOption,
-  parseDuration,
-  parseOverlap,
-  confirm,
-  gatewayEffect,
-  notConfirmedExitCode,
-  yesOption,
-} from '../input.js';
-import { waitExitCodes, waitFrom, waitOptions } from '../gateways.js';
+import { parseDuration, parseOverlap, confirm, gatewayEffect, notConfirmedExitCode, yesOption } from '../input.js';
+import { waitFrom } from '../gateways.js';
 import { type IO } from '../io.js';
 import { toJSONLine } from '../output.js';
 import type { CommandChange } from '../client/proposal-operations.js';
-import { proposeOptions, proposerFrom } from './propose.js';
+import { keyChangeExitCodes, keyChangeOptions } from './change-options.js';
+import { proposerFrom } from './propose.js';
 
 /** A command that changes one key without a definition of the caller. */
 interface ChangeDeclaration extends Pick<CLICommand, 'alias' | 'summary' | 'description' | 'options'> {
@@ -53,14 +43,9 @@ function changeCommand(declaration: ChangeDeclaration): CLICommand {
     arguments: ['[KEY_ID]'],
     options: {
       ...own,
-      ...waitOptions,
-      ...proposeOptions,
-      reason: reasonOption,
-      actor: actorOption,
-      ...(question && { yes: yesOption }),
-      ...keyOptions,
+      ...keyChangeOptions(question && { yes: yesOption }),
     },
-    exitCodes: { ...changeExitCodes, ...waitExitCodes },
+    exitCodes: keyChangeExitCodes,
     examples: [example],
     errorExitCode: 2,
     run: async (io, options, args) => {
@@ -147,13 +132,9 @@ export const rotateKeyCommand: CLICommand = {
       description: 'Readable beginning of the new identifier, such as acme_live_ (default: the organization)',
     },
     'expected-version': expectedVersionOption,
-    ...waitOptions,
-    ...proposeOptions,
-    reason: reasonOption,
-    actor: actorOption,
-    ...keyOptions,
+    ...keyChangeOptions(),
   },
-  exitCodes: { ...changeExitCodes, ...waitExitCodes },
+  exitCodes: keyChangeExitCodes,
   examples: ['keyfront keys rotate acme-billing --overlap 7d --reason "yearly rotation"'],
   run: rotate,
   errorExitCode: 2,

@@ -12,7 +12,6 @@ import {
   runKeysCommand,
   stringOption,
   expectedVersionOption,
-  keyOptions,
   resetQuotaOption,
   updateOptionsFrom,
   runKeyCommand,
@@ -21,9 +20,10 @@ import {
 import { type CLICommand, type OptionValues } from '../command.js';
 import { readDefinitionObject } from '../definitions.js';
 import { actorOption, parseOrgIDOption } from '../input.js';
-import { waitExitCodes, waitFrom, waitOptions } from '../gateways.js';
+import { waitFrom } from '../gateways.js';
 import { type IO, UsageError } from '../io.js';
 import { toJSONLine } from '../output.js';
+import { keyChangeExitCodes, keyChangeOptions } from './change-options.js';
 import { proposeOptions, proposerFrom } from './propose.js';
 
 export const createCommand: CLICommand = {
@@ -83,13 +83,9 @@ export const putCommand: CLICommand = {
     'reset-quota': resetQuotaOption,
     'expected-version': expectedVersionOption,
     create: { description: 'Create the key if it does not exist; FILE must then contain its owner as org_id' },
-    ...waitOptions,
-    ...proposeOptions,
-    reason: reasonOption,
-    actor: actorOption,
-    ...keyOptions,
+    ...keyChangeOptions(),
   },
-  exitCodes: { ...changeExitCodes, ...waitExitCodes },
+  exitCodes: keyChangeExitCodes,
   examples: ['keyfront keys put acme-billing billing.json --expected-version 3 --reason "raised limits, OPS-17"'],
   run: put,
   errorExitCode: 2,
@@ -164,13 +160,9 @@ export const patchCommand: CLICommand = {
   options: {
     'reset-quota': resetQuotaOption,
     'expected-version': expectedVersionOption,
-    ...waitOptions,
-    ...proposeOptions,
-    reason: reasonOption,
-    actor: actorOption,
-    ...keyOptions,
+    ...keyChangeOptions(),
   },
-  exitCodes: { ...changeExitCodes, ...waitExitCodes },
+  exitCodes: keyChangeExitCodes,
   examples: ['keyfront keys patch acme-billing rate.json --reason "raised limits, OPS-17"'],
   run: patch,
   errorExitCode: 2,
