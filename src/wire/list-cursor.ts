@@ -51,6 +51,23 @@ export const nameCursors = {
   },
 };
 
+/** A place in a list by time. */
+interface TimePosition {
+  readonly at: Date;
+  readonly id: string;
+}
+
+/** The cursors of a list by time. */
+export const timeCursors = {
+  encode: ({ at, id }: TimePosition): string => nameCursors.encode(`${at.getTime()}.${id}`),
+  /** @throws {AppError} INVALID when the text is not a cursor of this list, which has `items`. */
+  decode(cursor: string, argument: CursorArgument, items: string): TimePosition {
+    const [, milliseconds = '', id = ''] = /^(\d{1,15})\.(.+)$/s.exec(nameCursors.decode(cursor, argument)) ?? [];
+    if (id === '') throw invalidCursorError(argument, `must be a cursor of ${items}`);
+    return { at: new Date(Number(milliseconds)), id };
+  },
+};
+
 function partsOf(cursor: string): readonly unknown[] {
   try {
     const decoded: unknown = parseJSON(Buffer.from(cursor, 'base64url').toString('utf8'));

@@ -9,10 +9,10 @@ import {
 } from '../../credentials/credential.js';
 import { invalid } from '../../credentials/issue.js';
 import { dateTimeRule, isDateTime } from '../../keys/definition/field-types.js';
-import { invalidCursorError, nameCursors } from '../../wire/list-cursor.js';
+import { timeCursors } from '../../wire/list-cursor.js';
 import { builder } from './builder.js';
 import { KeyScope } from './organization.js';
-import { forwardRange, readConnectionPage } from './pagination.js';
+import { readForwardPage } from './pagination.js';
 import { enumValuesOf } from './types-from-zod.js';
 
 const KeyCredentialKind = builder.enumType('KeyCredentialKind', {
@@ -107,13 +107,10 @@ const needs =
   'Requires a service credential with the scope `admin`; one that is bound to an organization sees and changes only the credentials of that organization. Not in the subgraph. Null if an error is returned.';
 const limits = `CONFLICT if the organization has ${credentialLimits.active} active credentials, or ${credentialLimits.recent} of the last 24 hours`;
 
-const positionOf = ({ id, created }: CredentialPosition): string => `${created.getTime()}.${id}`;
-
 /** @throws {AppError} INVALID when the text is not a cursor of credentials. */
 function decodePosition(cursor: string): CredentialPosition {
-  const [, milliseconds = '', id = ''] = /^(\d{1,15})\.(.+)$/s.exec(nameCursors.decode(cursor, 'after')) ?? [];
-  if (id === '') throw invalidCursorError('after', 'must be a cursor of credentials');
-  return { id, created: new Date(Number(milliseconds)) };
+  const { at, id } = timeCursors.decode(cursor, 'after', 'credentials');
+  return { id, created: at };
 }
 
 builder.queryField('keyCredentials', (t) =>
@@ -130,17 +127,17 @@ builder.queryField('keyCredentials', (t) =>
             'Only credentials that are bound to this organization. Default: all that the caller sees. Example: acme.',
         }),
       },
-      resolve: async (caller, { orgID, ...args }, { credentials }) => {
-        const { after } = forwardRange(args);
-        return readConnectionPage<StoredCredential>(args, async ({ limit }) => {
+      resolve: (caller, { orgID, ...args }, { credentials }) =>
+        readForwardPage<StoredCredential>(args, async ({ after, limit }) => {
           const found = await credentials.list(caller, {
             orgID: orgID ?? undefined,
             after: after === undefined ? undefined : decodePosition(after),
             limit,
           });
-          return { items: found.map((node) => ({ cursor: nameCursors.encode(positionOf(node)), node })) };
-        });
-      },
+          return {
+            items: found.map((node) => ({ cursor: timeCursors.encode({ at: node.created, id: node.id }), node })),
+          };
+        }),
     },
     { name: 'KeyCredentialConnection', description: 'A page of credentials.' },
     { name: 'KeyCredentialEdge', description: 'A credential and its cursor.' },

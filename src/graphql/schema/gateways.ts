@@ -6,7 +6,7 @@ import { invalidCursorError, nameCursors } from '../../wire/list-cursor.js';
 import { optionalReferenceFrom, withoutNulls } from './arguments.js';
 import { builder } from './builder.js';
 import { OrgKey } from './key.js';
-import { forwardRange, readConnectionPage } from './pagination.js';
+import { readForwardPage } from './pagination.js';
 
 /** The fields that a gateway and a deployment have in common. */
 const ofGateway = {
@@ -71,8 +71,7 @@ function readPage<Item extends GatewayID>(
   args: DefaultConnectionArguments,
   read: (range: { readonly after: GatewayID | undefined; readonly limit: number }) => Promise<readonly Item[]>,
 ) {
-  forwardRange(args);
-  return readConnectionPage<Item>(args, async ({ after, limit }) => {
+  return readForwardPage<Item>(args, async ({ after, limit }) => {
     const found = await read({ after: gatewayOfCursor(after), limit });
     return { items: found.map((node) => ({ cursor: nameCursors.encode(cursorTextOf(node)), node })) };
   });

@@ -101,6 +101,19 @@ export function forwardRange({ first, after, last, before }: DefaultConnectionAr
 }
 
 /**
+ * Reads a page of a list that is read forwards only, as `readConnectionPage`.
+ *
+ * @throws {AppError} INVALID for `last`, `before` or a negative size.
+ */
+export function readForwardPage<Node>(
+  args: DefaultConnectionArguments,
+  read: (range: Pick<ResolveCursorConnectionArgs, 'after' | 'limit'>) => Promise<ReadPage<Node>>,
+) {
+  forwardRange(args);
+  return readConnectionPage<Node>(args, read);
+}
+
+/**
  * Checks the size of a page that cannot be empty.
  *
  * @throws {AppError} INVALID when it is below 1.

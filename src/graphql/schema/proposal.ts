@@ -8,14 +8,14 @@ import {
   type ProposalState,
 } from '../../keys/proposals/proposal.js';
 import type { ProposalPosition } from '../../keys/proposals/proposal-store.js';
-import { invalidCursorError, nameCursors } from '../../wire/list-cursor.js';
+import { timeCursors } from '../../wire/list-cursor.js';
 import { builder } from './builder.js';
 import { OrgKeyChangePreview } from './change.js';
 import { KeyFieldChange } from './definition.js';
 import { KeyActor } from './history.js';
 import { KeyIssue, KeyWarning } from './issue.js';
 import { OrgKey } from './key.js';
-import { forwardRange, readConnectionPage } from './pagination.js';
+import { readForwardPage } from './pagination.js';
 import { enumValuesOf } from './types-from-zod.js';
 
 const KeyProposalState = builder.enumType('KeyProposalState', {
@@ -154,13 +154,10 @@ builder.queryField('keyProposal', (t) =>
   }),
 );
 
-const positionOf = ({ id, proposedAt }: ProposalPosition): string => `${proposedAt.getTime()}.${id}`;
-
 /** @throws {AppError} INVALID when the text is not a cursor of proposals. */
 function decodePosition(cursor: string): ProposalPosition {
-  const [, milliseconds = '', id = ''] = /^(\d{1,15})\.(.+)$/s.exec(nameCursors.decode(cursor, 'after')) ?? [];
-  if (id === '') throw invalidCursorError('after', 'must be a cursor of proposals');
-  return { id, proposedAt: new Date(Number(milliseconds)) };
+  const { at, id } = timeCursors.decode(cursor, 'after', 'proposals');
+  return { id, proposedAt: at };
 }
 
 builder.queryField('keyProposals', (t) =>
@@ -181,9 +178,8 @@ builder.queryField('keyProposals', (t) =>
         }),
         keyHash: t.arg.string({ description: 'Only proposals for the key with this hash, as in `OrgKey.keyHash`.' }),
       },
-      resolve: async (caller, { states, orgID, keyHash, ...args }, { keys }) => {
-        const { after } = forwardRange(args);
-        return readConnectionPage<KnownProposal>(args, async ({ limit }) => {
+      resolve: (caller, { states, orgID, keyHash, ...args }, { keys }) =>
+        readForwardPage<KnownProposal>(args, async ({ after, limit }) => {
           const { items: found, isCut } = await keys.proposals(caller, {
             states: states ?? undefined,
             orgID: orgID ?? undefined,
@@ -192,11 +188,10 @@ builder.queryField('keyProposals', (t) =>
             limit,
           });
           const items = found.map((node) => {
-            return { cursor: nameCursors.encode(positionOf(node)), node };
+            return { cursor: timeCursors.encode({ at: node.proposedAt, id: node.id }), node };
           });
           return { items, ...(isCut && { flags: () => ({ hasNextPage: true }) }) };
-        });
-      },
+        }),
     },
     { name: 'KeyProposalConnection', description: 'A page of proposals.' },
     { name: 'KeyProposalEdge', description: 'A proposal and its cursor.' },
