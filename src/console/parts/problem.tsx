@@ -1,4 +1,4 @@
-import type { KeyfrontError } from '../../client/client.js';
+import type { KeyfrontError, KeyfrontIssue } from '../../client/client.js';
 import { sentenceOf } from '../fields.js';
 import { text } from '../strings.js';
 import { isTransient } from '../results.js';
@@ -17,13 +17,7 @@ export function Problem({ error, retry }: ProblemProps) {
       <div>
         <b>{text.errors[code]}</b>
         <p>{message}</p>
-        {issues.length > 0 && (
-          <ul>
-            {issues.map((issue) => (
-              <li key={`${issue.path} ${issue.code}`}>{sentenceOf(issue)}</li>
-            ))}
-          </ul>
-        )}
+        <IssueList issues={issues} />
         {requestID !== undefined && <small>{text.errors.request(requestID)}</small>}
       </div>
       {retry && (
@@ -35,5 +29,17 @@ export function Problem({ error, retry }: ProblemProps) {
         </div>
       )}
     </div>
+  );
+}
+
+/** The issues of an error, as sentences. */
+export function IssueList({ issues }: { readonly issues: readonly KeyfrontIssue[] }) {
+  if (issues.length === 0) return null;
+  return (
+    <ul>
+      {issues.map((issue) => (
+        <li key={`${issue.path} ${issue.code}`}>{sentenceOf(issue)}</li>
+      ))}
+    </ul>
   );
 }

@@ -3,7 +3,6 @@ import {
   ApproveKeyProposalDocument,
   RejectKeyProposalDocument,
   WithdrawKeyProposalDocument,
-  type KeyfrontError,
   type ProposalFragment,
 } from '../../client/client.js';
 import { formatTime } from '../format.js';
@@ -117,7 +116,8 @@ function Preview({ id }: { readonly id: string }) {
   const { data, error, isLoading } = useLoad((signal) => readPreview(client, id, signal), [client, id]);
   if (error) return <Problem error={error} />;
   if (!data || isLoading) return <p role="status">{text.loading}</p>;
-  if (!data.preview) return <Unpreviewable problem={data.problem} />;
+  // Without a problem, there is no key to compare with.
+  if (!data.preview) return <Problem error={data.problem} />;
   const { changes } = data.preview;
   return (
     <>
@@ -125,9 +125,4 @@ function Preview({ id }: { readonly id: string }) {
       {changes.length > 0 && <Diff changes={changes} />}
     </>
   );
-}
-
-/** The change is not possible now, or there is no key to compare with. */
-function Unpreviewable({ problem }: { readonly problem: KeyfrontError | undefined }) {
-  return problem ? <Problem error={problem} /> : null;
 }

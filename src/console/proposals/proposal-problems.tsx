@@ -1,4 +1,4 @@
-import { sentenceOf } from '../fields.js';
+import { IssueList } from '../parts/problem.js';
 import type { Proposal } from './read-proposals.js';
 
 /** Why the change was not possible. */
@@ -10,13 +10,7 @@ export function Problems({
   return (
     <>
       {problem !== null && <p>{problem}</p>}
-      {problemIssues.length > 0 && (
-        <ul>
-          {problemIssues.map((issue) => (
-            <li key={`${issue.path} ${issue.code}`}>{sentenceOf(issue)}</li>
-          ))}
-        </ul>
-      )}
+      <IssueList issues={problemIssues} />
     </>
   );
 }
