@@ -1484,7 +1484,7 @@ export type KeyDeployedSubscriptionVariables = Exact<{
 
 export type KeyDeployedSubscription = { orgKeyDeployed: Array<{ gateway: string, orgID: string | null, version: number | null, at: string, isCurrent: boolean }> };
 
-export type ProposalFragment = { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> };
+export type ProposalFragment = { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, isOwn: boolean, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> };
 
 export type ProposeKeyChangeMutationVariables = Exact<{
   keyID?: string | number | null | undefined;
@@ -1497,7 +1497,7 @@ export type ProposeKeyChangeMutationVariables = Exact<{
 }>;
 
 
-export type ProposeKeyChangeMutation = { proposeKeyChange: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null };
+export type ProposeKeyChangeMutation = { proposeKeyChange: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, isOwn: boolean, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null };
 
 export type KeyProposalsQueryVariables = Exact<{
   orgID?: string | null | undefined;
@@ -1508,14 +1508,14 @@ export type KeyProposalsQueryVariables = Exact<{
 }>;
 
 
-export type KeyProposalsQuery = { keyProposals: { edges: Array<{ cursor: string, node: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, orgKey: { id: string, keyHash: string, version: number, definition: { alias: string | null } | null } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+export type KeyProposalsQuery = { keyProposals: { edges: Array<{ cursor: string, node: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, isOwn: boolean, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, orgKey: { id: string, keyHash: string, version: number, definition: { alias: string | null } | null } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
 
 export type KeyProposalQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type KeyProposalQuery = { keyProposal: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, orgKey: { id: string, keyHash: string, version: number } | null, preview: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null };
+export type KeyProposalQuery = { keyProposal: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, isOwn: boolean, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, orgKey: { id: string, keyHash: string, version: number } | null, preview: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null };
 
 export type ApproveKeyProposalMutationVariables = Exact<{
   id: string | number;
@@ -1523,7 +1523,7 @@ export type ApproveKeyProposalMutationVariables = Exact<{
 }>;
 
 
-export type ApproveKeyProposalMutation = { approveKeyProposal: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null };
+export type ApproveKeyProposalMutation = { approveKeyProposal: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, isOwn: boolean, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null };
 
 export type RejectKeyProposalMutationVariables = Exact<{
   id: string | number;
@@ -1531,7 +1531,7 @@ export type RejectKeyProposalMutationVariables = Exact<{
 }>;
 
 
-export type RejectKeyProposalMutation = { rejectKeyProposal: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null };
+export type RejectKeyProposalMutation = { rejectKeyProposal: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, isOwn: boolean, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null };
 
 export type WithdrawKeyProposalMutationVariables = Exact<{
   id: string | number;
@@ -1539,7 +1539,7 @@ export type WithdrawKeyProposalMutationVariables = Exact<{
 }>;
 
 
-export type WithdrawKeyProposalMutation = { withdrawKeyProposal: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null };
+export type WithdrawKeyProposalMutation = { withdrawKeyProposal: { id: string, keyHash: string, orgID: string, kind: KeyProposalKind, state: KeyProposalState, expectedVersion: number, resetsQuota: boolean, reason: string | null, isOwn: boolean, proposedAt: string, needsApproval: boolean, expiresAt: string | null, applyAt: string | null, approvedAt: string | null, approvalReason: string | null, endedAt: string | null, endReason: string | null, problem: string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }>, proposedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null }, approvedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, endedBy: { credentialID: string, label: string, client: string | null, assertedName: string | null } | null, problemIssues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null };
 
 export type CredentialFieldsFragment = { id: string, kind: KeyCredentialKind, label: string, orgID: string | null, scopes: Array<KeyScope> | null, state: KeyCredentialState, lastFour: string | null, createdAt: string, expiresAt: string | null, revokedAt: string | null, lastUsedAt: string | null, successorID: string | null };
 
@@ -2416,6 +2416,7 @@ export const ProposalFragmentDoc = new TypedDocumentString(`
   proposedBy {
     ...Actor
   }
+  isOwn
   proposedAt
   needsApproval
   expiresAt
@@ -5677,6 +5678,7 @@ fragment Proposal on KeyProposal {
   proposedBy {
     ...Actor
   }
+  isOwn
   proposedAt
   needsApproval
   expiresAt
@@ -5698,7 +5700,7 @@ fragment Proposal on KeyProposal {
     code
     message
   }
-}`, {"hash":"sha256:7394b79238281df335034d05a4777994fe6868f00519cf749602f536a73cbcf7"}) as unknown as TypedDocumentString<ProposeKeyChangeMutation, ProposeKeyChangeMutationVariables>;
+}`, {"hash":"sha256:65dfa5ea9add3d6ed6afc20e0d331b1f09ac2a4182ae4daf8be068c58cd0d521"}) as unknown as TypedDocumentString<ProposeKeyChangeMutation, ProposeKeyChangeMutationVariables>;
 export const KeyProposalsDocument = new TypedDocumentString(`
     query KeyProposals($orgID: String, $keyHash: String, $states: [KeyProposalState!], $first: Int, $after: String) {
   keyProposals(
@@ -5767,6 +5769,7 @@ fragment Proposal on KeyProposal {
   proposedBy {
     ...Actor
   }
+  isOwn
   proposedAt
   needsApproval
   expiresAt
@@ -5788,7 +5791,7 @@ fragment Proposal on KeyProposal {
     code
     message
   }
-}`, {"hash":"sha256:ed441188231e55a367a64819619c4331cde38c1d2d3028d245e622c16304ff50"}) as unknown as TypedDocumentString<KeyProposalsQuery, KeyProposalsQueryVariables>;
+}`, {"hash":"sha256:e6e30b515fbce776c687a8bd7747538b749ac0b925398f3b2aa5163970e08e99"}) as unknown as TypedDocumentString<KeyProposalsQuery, KeyProposalsQueryVariables>;
 export const KeyProposalDocument = new TypedDocumentString(`
     query KeyProposal($id: ID!) {
   keyProposal(id: $id) {
@@ -5944,6 +5947,7 @@ fragment Proposal on KeyProposal {
   proposedBy {
     ...Actor
   }
+  isOwn
   proposedAt
   needsApproval
   expiresAt
@@ -5965,7 +5969,7 @@ fragment Proposal on KeyProposal {
     code
     message
   }
-}`, {"hash":"sha256:bef8d4c2a991a265c10e31dd9b4e209ea09ddb35e2320b59f5d24c00ed121879"}) as unknown as TypedDocumentString<KeyProposalQuery, KeyProposalQueryVariables>;
+}`, {"hash":"sha256:1d8e46f66d12c2a223d6a1b4605a63f3fa5ac741aca79466f144671c57b308f2"}) as unknown as TypedDocumentString<KeyProposalQuery, KeyProposalQueryVariables>;
 export const ApproveKeyProposalDocument = new TypedDocumentString(`
     mutation ApproveKeyProposal($id: ID!, $reason: String) {
   approveKeyProposal(id: $id, reason: $reason) {
@@ -6006,6 +6010,7 @@ fragment Proposal on KeyProposal {
   proposedBy {
     ...Actor
   }
+  isOwn
   proposedAt
   needsApproval
   expiresAt
@@ -6027,7 +6032,7 @@ fragment Proposal on KeyProposal {
     code
     message
   }
-}`, {"hash":"sha256:cc8b01ccf63eab861a69afc1006a606e3902064dcf9ee00a5308e6c5f62d2703"}) as unknown as TypedDocumentString<ApproveKeyProposalMutation, ApproveKeyProposalMutationVariables>;
+}`, {"hash":"sha256:39a2a0eb5dc6b6ddd0178fec083e2ac5f3628ae407120761d5c8bd8b7b4adf70"}) as unknown as TypedDocumentString<ApproveKeyProposalMutation, ApproveKeyProposalMutationVariables>;
 export const RejectKeyProposalDocument = new TypedDocumentString(`
     mutation RejectKeyProposal($id: ID!, $reason: String) {
   rejectKeyProposal(id: $id, reason: $reason) {
@@ -6068,6 +6073,7 @@ fragment Proposal on KeyProposal {
   proposedBy {
     ...Actor
   }
+  isOwn
   proposedAt
   needsApproval
   expiresAt
@@ -6089,7 +6095,7 @@ fragment Proposal on KeyProposal {
     code
     message
   }
-}`, {"hash":"sha256:79682fbc9af8ab3f9ec42dd1f5a07ab43a1ddc7015a192ba215b884cfbe2d400"}) as unknown as TypedDocumentString<RejectKeyProposalMutation, RejectKeyProposalMutationVariables>;
+}`, {"hash":"sha256:3ea4d21e4cd797d2b9f0a633260f0f994eafbd553e7dc66994b50b21fd3aa449"}) as unknown as TypedDocumentString<RejectKeyProposalMutation, RejectKeyProposalMutationVariables>;
 export const WithdrawKeyProposalDocument = new TypedDocumentString(`
     mutation WithdrawKeyProposal($id: ID!, $reason: String) {
   withdrawKeyProposal(id: $id, reason: $reason) {
@@ -6130,6 +6136,7 @@ fragment Proposal on KeyProposal {
   proposedBy {
     ...Actor
   }
+  isOwn
   proposedAt
   needsApproval
   expiresAt
@@ -6151,7 +6158,7 @@ fragment Proposal on KeyProposal {
     code
     message
   }
-}`, {"hash":"sha256:6ccadbec0282152da32601321afa85e08b26e8986707ec3e6931b34d3a9cf7bf"}) as unknown as TypedDocumentString<WithdrawKeyProposalMutation, WithdrawKeyProposalMutationVariables>;
+}`, {"hash":"sha256:9fa6fbbb32e725a947117a9aea33d7acb8c06de25b5632cfb6461abbbfd7393c"}) as unknown as TypedDocumentString<WithdrawKeyProposalMutation, WithdrawKeyProposalMutationVariables>;
 export const KeyCredentialsDocument = new TypedDocumentString(`
     query KeyCredentials($orgID: String, $first: Int, $after: String) {
   keyCredentials(orgID: $orgID, first: $first, after: $after) {

@@ -10,7 +10,7 @@ import { useSession } from '../session.js';
 import type { Decision } from './decision-dialog.js';
 import { nameOfKey } from './proposal-name.js';
 import { Problems } from './proposal-problems.js';
-import { hasMovedOn, isOwn, type Proposal } from './read-proposals.js';
+import { hasMovedOn, type Proposal } from './read-proposals.js';
 import { proposalsText as texts } from './strings.js';
 
 interface ProposalItemProps {
@@ -24,14 +24,13 @@ interface ProposalItemProps {
 /** One proposal in a feed: who proposes what and why, whether it waits, and what the viewer can decide. */
 export function ProposalItem({ proposal, isOnKeyPage = false, onDecide }: ProposalItemProps) {
   const { viewer, can } = useSession();
-  const { id, state, kind, proposedBy, proposedAt, changes, reason, warnings, orgKey, keyHash } = proposal;
+  const { id, state, kind, isOwn, proposedBy, proposedAt, changes, reason, warnings, orgKey, keyHash } = proposal;
   const name = nameOfKey(proposal);
   const identity = identityOf(proposedBy);
   const isWaiting = state === 'OPEN' || state === 'SCHEDULED';
-  const isMine = isOwn(proposal, viewer);
   const mayWithdraw = isWaiting && can('PROPOSE') && proposedBy.credentialID === viewer?.credentialID;
   const mayReject = isWaiting && can('APPROVE') && !mayWithdraw;
-  const mayApprove = state === 'OPEN' && can('APPROVE') && !isMine;
+  const mayApprove = state === 'OPEN' && can('APPROVE') && !isOwn;
   const decisions = [
     ...(mayApprove ? (['approve'] as const) : []),
     ...(mayReject ? (['reject'] as const) : []),
@@ -59,7 +58,7 @@ export function ProposalItem({ proposal, isOnKeyPage = false, onDecide }: Propos
         <p class="note warn">{texts.moved(proposal.expectedVersion, orgKey.version)}</p>
       )}
       {state === 'STALE' && <Problems proposal={proposal} />}
-      {state === 'OPEN' && can('APPROVE') && isMine && <p class="quiet-text">{texts.own}</p>}
+      {state === 'OPEN' && can('APPROVE') && isOwn && <p class="quiet-text">{texts.own}</p>}
       {decisions.length > 0 && (
         <div class="actions">
           {decisions.map((one) => (

@@ -6,7 +6,6 @@ import {
   type KeyProposalsQuery,
   type KeyProposalsQueryVariables,
 } from '../../client/client.js';
-import type { Viewer } from '../session.js';
 import { required } from '../results.js';
 import { proposalsText } from './strings.js';
 
@@ -35,16 +34,4 @@ export async function readPreview(client: Client, id: string, signal?: AbortSign
 /** Whether the version of the key has moved on, so that the change cannot be made. */
 export function hasMovedOn({ kind, orgKey, expectedVersion }: Proposal): boolean {
   return kind !== 'CREATE' && orgKey !== null && orgKey.version !== expectedVersion;
-}
-
-/** Whether the service takes the viewer for the proposer: they share an identity or a name. */
-export function isOwn({ proposedBy }: Proposal, viewer: Viewer | undefined): boolean {
-  const names = ({ credentialID, label, assertedName }: Proposal['proposedBy']) =>
-    [credentialID, label, assertedName ?? '']
-      .map((name) => name.normalize('NFKC').trim().toLowerCase())
-      .filter(Boolean);
-  if (!viewer) return false;
-  const { credentialID, label, client } = viewer;
-  const mine = names({ credentialID, label, client, assertedName: null });
-  return names(proposedBy).some((name) => mine.includes(name));
 }

@@ -1,4 +1,7 @@
+import { withAssertedName } from '../../http/actor-header.js';
+import { hasScope } from '../../keys/authorization.js';
 import type { Issue } from '../../lib/errors.js';
+import { isOwnProposal } from '../../keys/proposals/decide.js';
 import {
   changeKinds,
   proposalStates,
@@ -69,6 +72,15 @@ export const KeyProposal = builder.objectRef<KnownProposal>('KeyProposal').imple
       resolve: ({ reason }) => reason,
     }),
     proposedBy: t.expose('proposedBy', { type: KeyActor, description: 'Who proposed the change.' }),
+    isOwn: t.boolean({
+      description:
+        'Whether the caller is the proposer, or shares a name with them, so that another person must approve it. The header X-Keyfront-Actor counts.',
+      resolve: (proposal, _, { serviceCaller, requestContext: { headers } }) => {
+        const caller = serviceCaller();
+        // The name counts as it would in an approval. Without the scope, a query ignores the header.
+        return isOwnProposal(hasScope(caller, 'actor') ? withAssertedName(caller, headers) : caller, proposal);
+      },
+    }),
     proposedAt: t.field({
       type: 'KeyDateTime',
       description: 'When the change was proposed.',

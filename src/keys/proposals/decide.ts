@@ -1,7 +1,7 @@
 import { AppError, errorCodeOf } from '../../lib/errors.js';
 import { actorOf } from '../actor.js';
 import { requireScope } from '../authorization.js';
-import type { Scope, StoredKey } from '../key.js';
+import type { Actor, Scope, StoredKey } from '../key.js';
 import type { NoticeKind } from '../notices.js';
 import type { CallContext, Ports } from '../ports.js';
 import {
@@ -39,7 +39,7 @@ export async function approveProposal(
     throw new AppError('CONFLICT', 'The proposal waits for its time, and for no approval.');
   }
   const by = actorOf(caller);
-  if (mayBeSamePerson(by, proposal.proposedBy)) {
+  if (isOwnProposal(caller, proposal)) {
     throw new AppError('FORBIDDEN', 'Another person must approve the proposal: you share a name with its proposer.');
   }
   const at = ports.now();
@@ -56,6 +56,11 @@ export async function approveProposal(
   // Another decision came first.
   if (decidedBy?.credentialID !== by.credentialID) throw hasEnded(done);
   return done;
+}
+
+/** Whether the caller may be the proposer, so that another person must approve the proposal. */
+export function isOwnProposal(caller: Actor, { proposedBy }: Pick<KnownProposal, 'proposedBy'>): boolean {
+  return mayBeSamePerson(caller, proposedBy);
 }
 
 /**

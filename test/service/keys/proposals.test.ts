@@ -25,7 +25,7 @@ const as = async (label: string, scopes?: readonly Scope[], orgID?: string): Pro
     .secret,
 });
 const fields = `id state kind orgID keyHash expectedVersion needsApproval applyAt expiresAt problem problemIssues { path code }
-  changes { path kind before after } proposedBy { label assertedName } approvedBy { label } endedBy { label } endReason`;
+  changes { path kind before after } proposedBy { label assertedName } isOwn approvedBy { label } endedBy { label } endReason`;
 const send = (call: string, headers: Headers, variables?: object) =>
   t.graphql(`mutation { ${call} { ${fields} } }`, variables, headers);
 const done = async (call: string, headers: Headers): Promise<Shown> => dataOf<Shown>(await send(call, headers));
@@ -133,8 +133,34 @@ describeEngines('proposals', (engine) => {
     const ofBot = await propose(`keyID: "k1", ${patch('three')}`, named('Carl', bot));
     expect(await decide('approve', ofBot, named('Dora', bot)).codes()).toEqual(['FORBIDDEN']);
     expect(await decide('approve', ofBot, await as('carl', ['read', 'approve'])).codes()).toEqual(['FORBIDDEN']);
+    // The field says the same as the answers do, also in a list, and after a change by the caller.
+    const isOwn = async (one: Shown, headers: Headers) => (await proposalOf(one, 'isOwn', headers))?.['isOwn'];
+    expect(await Promise.all([ann, annsOther, named(' ANN', bot), bob, bot].map((by) => isOwn(proposal, by)))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
+    const carl = await as('carl', ['read', 'approve']);
+    expect(await Promise.all([named('Dora', bot), bot, carl, ann].map((by) => isOwn(ofBot, by)))).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+    const listed = dataOf<{ readonly edges: readonly { readonly node: Shown }[] }>(
+      await t.graphql('{ keyProposals { edges { node { id isOwn } } } }', {}, bot),
+    );
+    expect(new Map(listed.edges.map(({ node }) => [node.id, node['isOwn']]))).toEqual(
+      new Map([
+        [ofBot.id, true],
+        [proposal.id, false],
+      ]),
+    );
+    expect(ofBot).toMatchObject({ isOwn: true });
     expect(await keyOf()).toMatchObject({ version: 1 });
-    expect(await proposalOf(proposal)).toMatchObject({ state: 'OPEN' });
+    expect(await proposalOf(proposal)).toMatchObject({ state: 'OPEN', isOwn: false });
     await decide('approve', ofBot, bob).run();
     expect(await keyOf()).toMatchObject({ version: 2 });
   });
