@@ -5,8 +5,9 @@ import { ConnectionBanner, LiveState } from './connection-banner.js';
 import { pageAt, type Page, type Section } from './pages.js';
 import { Button } from './parts/button.js';
 import { Dialog } from './parts/dialog.js';
+import { PageHead } from './parts/page-head.js';
 import { Link, useAddress } from './router.js';
-import { SessionProvider, useSession, type Kind } from './session.js';
+import { SessionProvider, useSession, type ConsoleSession, type Kind } from './session.js';
 import { SignIn } from './sign-in.js';
 import { text } from './strings.js';
 import { useShortcuts } from './use-shortcuts.js';
@@ -27,12 +28,15 @@ const addresses: Readonly<Record<Section, string>> = {
   gateways: '/console/gateways',
   proposals: '/console/proposals',
   changes: '/console/changes',
+  credentials: '/console/credentials',
   preview: '/console/preview',
 };
 
 function Frame() {
   const { pathname } = useAddress();
   const page = pageAt(pathname);
+  const { can } = useSession();
+  const permitted = Object.entries(addresses).filter(([, address]) => isPermitted(pageAt(address), can));
   const [isHelp, setIsHelp] = useState(false);
   useShortcuts({ '?': () => setIsHelp(true) });
   return (
@@ -45,7 +49,7 @@ function Frame() {
           {text.product}
         </Link>
         <nav aria-label={text.pages}>
-          {Object.entries(addresses).map(([section, address]) => (
+          {permitted.map(([section, address]) => (
             <Link key={section} to={address} current={section === page.section}>
               {text.nav[section as Section]}
             </Link>
@@ -63,9 +67,13 @@ function Frame() {
   );
 }
 
+function isPermitted({ scope }: Page, can: ConsoleSession['can']): boolean {
+  return scope === undefined || can(scope);
+}
+
 /** The page, or the form to sign in. After a rejection the form is in a dialog, and the page keeps its state. */
 function SignedIn({ page }: { readonly page: Page }) {
-  const { clients, isRejected } = useSession();
+  const { clients, isRejected, can } = useSession();
   const { kind } = page;
   // The script of the page arrives while the user signs in. `LoadedPage` shows an error of it.
   useEffect(() => void page.load().catch(() => undefined), []);
@@ -75,6 +83,13 @@ function SignedIn({ page }: { readonly page: Page }) {
         <Heading>{text.nav[page.section]}</Heading>
         <SignIn key={kind} kind={kind} />
       </>
+    );
+  }
+  if (!isPermitted(page, can)) {
+    return (
+      <PageHead title={text.nav[page.section]}>
+        {page.scope !== undefined && text.notPermitted(page.scope.toLowerCase())}
+      </PageHead>
     );
   }
   return (

@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact';
 import { keyHashAt } from './key-address.js';
 import { policyIDAt } from './policy-address.js';
+import type { KeyScope } from '../client/client.js';
 import type { Kind } from './session.js';
 import type { text } from './strings.js';
 
@@ -14,6 +15,8 @@ export interface Page {
   readonly section: Section;
   /** The kind of the credential that it needs. */
   readonly kind: Kind;
+  /** What the service credential must be allowed to do, or the page is not shown; undefined if each may open it. */
+  readonly scope?: KeyScope;
   readonly load: () => Promise<ComponentType>;
 }
 
@@ -61,6 +64,13 @@ const pages: Readonly<Record<string, Page>> = {
     section: 'proposals',
     kind: 'service',
     load: async () => (await import('./proposals/proposals-view.js')).ProposalsView,
+  },
+  '/console/credentials': {
+    id: 'credentials',
+    section: 'credentials',
+    kind: 'service',
+    scope: 'ADMIN',
+    load: async () => (await import('./credentials/credentials-view.js')).CredentialsView,
   },
   '/console/changes': {
     id: 'changes',

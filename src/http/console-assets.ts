@@ -15,6 +15,7 @@ const pages = [
   '/organizations',
   '/gateways',
   '/proposals',
+  '/credentials',
   '/policies',
   '/policies/*',
   '/changes',

@@ -1237,7 +1237,7 @@ export type ResetOrgQuotasMutation = { resetOrgQuotas: { dryRun: boolean, hasNex
 export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ViewerQuery = { viewer: { credentialID: string, label: string, kind: string, client: string | null, scopes: Array<KeyScope>, orgID: string | null } | null };
+export type ViewerQuery = { viewer: { credentialID: string, label: string, kind: string, client: string | null, scopes: Array<KeyScope>, isRestricted: boolean, orgID: string | null } | null };
 
 export type OrganizationQueryVariables = Exact<{
   id: string | number;
@@ -4842,10 +4842,11 @@ export const ViewerDocument = new TypedDocumentString(`
     kind
     client
     scopes
+    isRestricted
     orgID
   }
 }
-    `, {"hash":"sha256:3825d5593d1e0b717b75aaf01a639a3e0c4c1810ee4d834d46aba86fac1a687f"}) as unknown as TypedDocumentString<ViewerQuery, ViewerQueryVariables>;
+    `, {"hash":"sha256:47f430e983420ed529b44e234974d751ca2f7d60ef30bd683c6ea640079cbe8c"}) as unknown as TypedDocumentString<ViewerQuery, ViewerQueryVariables>;
 export const OrganizationDocument = new TypedDocumentString(`
     query Organization($id: ID!) {
   organization(id: $id) {

@@ -8,7 +8,7 @@ import { formText } from '../format.js';
 import { keyAddress } from '../key-address.js';
 import { newIdempotencyKey } from '../idempotency-key.js';
 import { Button } from '../parts/button.js';
-import { NewIdentifier } from '../parts/new-identifier.js';
+import { NewSecret } from '../parts/new-secret.js';
 import { PageHead } from '../parts/page-head.js';
 import { Problem } from '../parts/problem.js';
 import { Reason } from '../parts/dialog.js';
@@ -157,7 +157,7 @@ function Done({ created: { orgKey, warnings }, name, onAgain }: DoneProps) {
           <h2 id="identifier">{text.newIdentifier.label}</h2>
         </header>
         <div class="body stack">
-          <NewIdentifier keyID={keyID} fileName={`${orgKey?.orgID ?? 'key'}-${name}`} />
+          <NewSecret {...text.newIdentifier} value={keyID} fileName={`${orgKey?.orgID ?? 'key'}-${name}`} />
           <Warnings warnings={warnings} />
           <div class="actions">
             {orgKey && (

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { ForgetGatewayDocument, GatewaysDocument } from '../../client/client.js';
-import { Button, QuietButton } from '../parts/button.js';
-import { Dialog } from '../parts/dialog.js';
+import { Button } from '../parts/button.js';
+import { Confirm } from '../parts/dialog.js';
 import { Empty } from '../parts/empty.js';
 import { PageHead } from '../parts/page-head.js';
 import { PageLinks } from '../parts/page-links.js';
@@ -139,15 +139,17 @@ function Forget({ gateway: { name, orgID }, onDone, onClose }: ForgetProps) {
     onClose();
   });
   return (
-    <Dialog title={gatewaysText.forgetTitle(name)} onClose={onClose}>
+    <Confirm
+      title={gatewaysText.forgetTitle(name)}
+      confirm={gatewaysText.forgetNow}
+      isDangerous
+      hasReason={false}
+      error={forget.error}
+      isRunning={forget.isRunning}
+      onConfirm={() => void forget.run()}
+      onClose={onClose}
+    >
       <p>{gatewaysText.forgetHint}</p>
-      <Problem error={forget.error} />
-      <div class="actions">
-        <Button class="primary danger" disabled={forget.isRunning} onClick={() => void forget.run()}>
-          {gatewaysText.forgetNow}
-        </Button>
-        <QuietButton onClick={(event) => event.currentTarget.closest('dialog')?.close()}>{text.cancel}</QuietButton>
-      </div>
-    </Dialog>
+    </Confirm>
   );
 }

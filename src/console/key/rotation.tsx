@@ -4,7 +4,7 @@ import { formatExactTime, formatRelative, formatTime, nameOf } from '../format.j
 import { newIdempotencyKey } from '../idempotency-key.js';
 import { Button } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
-import { NewIdentifier } from '../parts/new-identifier.js';
+import { NewSecret } from '../parts/new-secret.js';
 import { required } from '../results.js';
 import { useClient, useSession } from '../session.js';
 import { text } from '../strings.js';
@@ -75,7 +75,7 @@ export function RotateDialog({ found, onDone, onClose }: Omit<ChangeDialogProps,
     return (
       <Dialog title={texts.done(nameOf(found))} onClose={onClose}>
         <div class="stack">
-          <NewIdentifier keyID={keyID} fileName={`${found.orgID}-${nameOf(found)}`} />
+          <NewSecret {...text.newIdentifier} value={keyID} fileName={`${found.orgID}-${nameOf(found)}`} />
           <div class="actions">
             <Button onClick={(event) => event.currentTarget.closest('dialog')?.close()}>{text.close}</Button>
           </div>

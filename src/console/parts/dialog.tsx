@@ -40,12 +40,23 @@ interface ConfirmProps extends DialogProps {
   readonly error: KeyfrontError | undefined;
   readonly isRunning: boolean;
   readonly isDisabled?: boolean;
+  /** Whether a reason can be given. */
+  readonly hasReason?: boolean;
   readonly onConfirm: (reason: string | null) => void;
 }
 
-/** A dialog for the reason and the confirmation of a change. */
+/** A dialog for the confirmation of a change, with its reason. */
 export function Confirm(props: ConfirmProps) {
-  const { title, confirm, children, error, isRunning, isDangerous = false, isDisabled = false } = props;
+  const {
+    title,
+    confirm,
+    children,
+    error,
+    isRunning,
+    isDangerous = false,
+    isDisabled = false,
+    hasReason = true,
+  } = props;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     props.onConfirm(formText(event.currentTarget, 'reason') || null);
@@ -55,7 +66,7 @@ export function Confirm(props: ConfirmProps) {
       <form onSubmit={submit} class="stack">
         <div>{children}</div>
         <Problem error={error} />
-        <Reason />
+        {hasReason && <Reason />}
         <div class="actions">
           <button type="submit" class={isDangerous ? 'primary danger' : 'primary'} disabled={isRunning || isDisabled}>
             {confirm}

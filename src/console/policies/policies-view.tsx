@@ -49,7 +49,7 @@ export function PoliciesView() {
         </Empty>
       )}
       {policies.length > 0 && (
-        <table class="panel policies" aria-label={policiesText.table}>
+        <table class="panel policies cards" aria-label={policiesText.table}>
           <TableHead columns={policiesText.columns} />
           <tbody>
             {policies.map((policy) => (

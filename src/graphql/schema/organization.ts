@@ -156,6 +156,11 @@ const KeyViewer = builder.objectRef<Principal>('KeyViewer').implement({
       resolve: (principal) =>
         principal.scopes ?? (Object.keys(scopes) as Scope[]).filter((scope) => hasScope(principal, scope)),
     }),
+    isRestricted: t.boolean({
+      description:
+        'Whether the credential is restricted to `scopes`. One that is not can give all rights to another credential.',
+      resolve: ({ scopes: restriction }) => restriction !== undefined,
+    }),
     orgID: t.exposeString('orgID', {
       nullable: true,
       description: 'The organization that the credential is bound to. Null if it can see all.',

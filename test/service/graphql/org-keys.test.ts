@@ -656,14 +656,14 @@ describe('organizations and their tags', () => {
 
 describe('viewer and organization', () => {
   const query =
-    '{ viewer { kind label scopes orgID } own: organization(id: "globex") { id } other: organization(id: "acme") { id } }';
+    '{ viewer { kind label scopes isRestricted orgID } own: organization(id: "globex") { id } other: organization(id: "acme") { id } }';
 
   it('return the credential of the request, and the organization that it can see', async () => {
     const { secret } = await t.issue('service', { orgID: 'globex', scopes: ['read'] });
     const { body } = await t.graphql(query, {}, { 'x-svc-authorization': secret });
     expect(body).toEqual({
       data: {
-        viewer: { kind: 'service', label: 'test service', scopes: ['READ'], orgID: 'globex' },
+        viewer: { kind: 'service', label: 'test service', scopes: ['READ'], isRestricted: true, orgID: 'globex' },
         own: { id: 'globex' },
         other: null,
       },
@@ -671,8 +671,8 @@ describe('viewer and organization', () => {
   });
 
   it('return every scope but that of a router, and no organization, for a credential without restrictions', async () => {
-    const { body } = await t.graphql('{ viewer { scopes orgID } }');
+    const { body } = await t.graphql('{ viewer { scopes isRestricted orgID } }');
     const scopes = ['READ', 'CREATE', 'UPDATE', 'DELETE', 'CONSUME', 'VERIFY', 'ADMIN', 'PROPOSE', 'APPROVE', 'ACTOR'];
-    expect(body).toEqual({ data: { viewer: { scopes, orgID: null } } });
+    expect(body).toEqual({ data: { viewer: { scopes, isRestricted: false, orgID: null } } });
   });
 });

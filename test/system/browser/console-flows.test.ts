@@ -54,6 +54,13 @@ describeInBrowser('each flow of the console', (browser) => {
     await signIn();
     await c.heading(/Edit key/);
   };
+  const someCredentials = async () => {
+    await server.t.issue('service', { label: 'billing dashboard', scopes: ['read'], orgID: 'acme' });
+    const expires = new Date(Date.now() + 86_400_000);
+    await server.t.issue('service', { label: 'a job with a long name '.repeat(8).trim(), orgID: 'globex', expires });
+    const { id } = await server.t.issue('service', { label: 'old job', scopes: ['verify', 'deliver', 'router'] });
+    await server.t.graphql('mutation ($id: ID!) { revokeKeyCredential(id: $id) { id } }', { id });
+  };
   /** The way to each state of a page, from the form to sign in. */
   const flows: Record<string, () => Promise<void>> = {
     'sign-in': async () => {
@@ -246,6 +253,47 @@ describeInBrowser('each flow of the console', (browser) => {
       await c.go('/console/changes');
       await signIn();
       await c.page.getByText('replaced by the new job').waitFor();
+    },
+    credentials: async () => {
+      await someCredentials();
+      await c.go('/console/credentials');
+      await signIn();
+      await c.page.getByText('billing dashboard').waitFor();
+    },
+    'issue a credential': async () => {
+      await c.go('/console/credentials');
+      await signIn();
+      await c.button('Issue credential …').click();
+      await c.button('Issue the credential').click();
+      await c.page.getByRole('checkbox', { name: /^read/ }).uncheck();
+      await c.page.getByLabel('Label').fill('dashboard');
+      await c.button('Issue the credential').click();
+      await c.page.getByText('Choose at least one.').waitFor();
+    },
+    'issued credential': async () => {
+      await c.go('/console/credentials');
+      await signIn();
+      await c.button('Issue credential …').click();
+      await c.page.getByLabel('Label').fill('dashboard');
+      await c.button('Issue the credential').click();
+      await c.page.getByRole('heading', { name: 'dashboard is issued' }).waitFor();
+    },
+    'rotate a credential': async () => {
+      await c.go('/console/credentials');
+      await signIn();
+      await c.page.getByRole('row', { name: /yours/ }).getByRole('button', { name: 'Rotate …' }).click();
+      await c.page.getByText('You are signed in with this credential.').waitFor();
+    },
+    'revoke the own credential': async () => {
+      await c.go('/console/credentials');
+      await signIn();
+      await c.page.getByRole('row', { name: /yours/ }).getByRole('button', { name: 'Revoke …' }).click();
+      await c.page.getByText('You are signed in with this credential.').waitFor();
+    },
+    'not permitted': async () => {
+      await c.go('/console/credentials');
+      await c.signIn((await server.t.issue('service', { scopes: ['read'] })).secret);
+      await c.page.getByText('it needs the scope admin').waitFor();
     },
     preview: async () => {
       await c.go('/console/preview');

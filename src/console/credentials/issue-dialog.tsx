@@ -1,0 +1,198 @@
+import { useId, useRef, useState } from 'preact/hooks';
+import {
+  IssueKeyCredentialDocument,
+  type IssueKeyCredentialMutationVariables,
+  type KeyCredentialKind,
+  type KeyfrontIssue,
+  type KeyScope,
+} from '../../client/client.js';
+import { ExpiryField } from '../edit/expiry-field.js';
+import { FieldBox } from '../edit/field.js';
+import { formText } from '../format.js';
+import { newIdempotencyKey } from '../idempotency-key.js';
+import { QuietButton } from '../parts/button.js';
+import { Dialog } from '../parts/dialog.js';
+import { Problem } from '../parts/problem.js';
+import { required } from '../results.js';
+import { useClient, useSession } from '../session.js';
+import { text } from '../strings.js';
+import { useAction } from '../use-load.js';
+import { rotate, type Issued } from './read-credentials.js';
+import { SecretShown } from './secret-dialog.js';
+import { credentialsText as texts } from './strings.js';
+
+interface IssueDialogProps {
+  /** The organization that the page shows. */
+  readonly orgID: string | undefined;
+  readonly onClose: () => void;
+}
+
+const none: readonly KeyfrontIssue[] = [];
+
+/** Issues a credential, and shows its secret. */
+export function IssueDialog({ orgID, onClose }: IssueDialogProps) {
+  const client = useClient('service');
+  const keyOf = useIdempotencyKeys();
+  const [issued, setIssued] = useState<Issued>();
+  const issue = useAction(async (request: IssueKeyCredentialMutationVariables) => {
+    const variables = { ...request, idempotencyKey: keyOf(request) };
+    const { data, errors } = await client.send(IssueKeyCredentialDocument, variables);
+    const { credential, secret } = required(data.issueKeyCredential, errors, texts.notFound);
+    // A repeated request has no secret: that of the first one stays.
+    setIssued((first) => (first?.secret != null ? first : { credential, secret }));
+  });
+  const title = issued ? texts.issued(issued.credential.label) : texts.issueTitle;
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {!issued && <IssueForm shownOrg={orgID} issue={issue} />}
+      {issued?.secret === null && <LostSecret credential={issued.credential} onFound={setIssued} />}
+      {issued?.secret != null && <SecretShown secret={issued.secret} />}
+    </Dialog>
+  );
+}
+
+/** Returns a function that has one idempotency key for the same request, so that a repetition issues nothing more. */
+function useIdempotencyKeys() {
+  const keys = useRef(new Map<string, string>());
+  return (request: object): string => {
+    const content = JSON.stringify(request);
+    const key = keys.current.get(content) ?? newIdempotencyKey();
+    keys.current.set(content, key);
+    return key;
+  };
+}
+
+interface IssueFormProps {
+  readonly shownOrg: string | undefined;
+  readonly issue: ReturnType<typeof useAction<[IssueKeyCredentialMutationVariables]>>;
+}
+
+function IssueForm({ shownOrg, issue: { run, error, isRunning } }: IssueFormProps) {
+  const { viewer } = useSession();
+  const id = useId();
+  const ownOrg = viewer?.orgID ?? undefined;
+  const offered = viewer?.scopes ?? [];
+  const [kind, setKind] = useState<KeyCredentialKind>('SERVICE');
+  const [scopes, setScopes] = useState<readonly KeyScope[]>(offered.filter((scope) => scope === 'READ'));
+  const [expires, setExpires] = useState<unknown>();
+  const [isIncomplete, setIsIncomplete] = useState(false);
+  const issues = error?.code === 'INVALID' ? error.issues : none;
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const needsScope = kind === 'SERVICE' && scopes.length === 0;
+    setIsIncomplete(needsScope);
+    if (needsScope) return;
+    void run({
+      kind,
+      label: formText(event.currentTarget, 'label'),
+      orgID: ownOrg ?? (formText(event.currentTarget, 'orgID') || null),
+      scopes: kind === 'SERVICE' ? [...scopes] : null,
+      expiresAt: expires === undefined ? null : new Date(Number(expires) * 1000).toISOString(),
+    });
+  };
+  return (
+    <form class="stack" onSubmit={submit}>
+      <FieldBox id={`${id}-label`} label={texts.label} hint={texts.labelHint} names={['label']} issues={issues}>
+        <input
+          id={`${id}-label`}
+          name="label"
+          required
+          maxLength={200}
+          autocomplete="off"
+          aria-describedby={`${id}-label-hint`}
+        />
+      </FieldBox>
+      <div class="field">
+        <label for={`${id}-kind`}>{texts.kind}</label>
+        <select
+          id={`${id}-kind`}
+          onChange={(event) => setKind(event.currentTarget.value === 'MANAGEMENT' ? 'MANAGEMENT' : 'SERVICE')}
+        >
+          {Object.entries(texts.kindOptions).map(([value, label]) => (
+            <option key={value} value={value} selected={value === kind}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </div>
+      <FieldBox
+        id={`${id}-org`}
+        label={texts.organization}
+        hint={ownOrg === undefined ? texts.organizationHint : texts.ownOrganization}
+        names={['orgID']}
+        issues={issues}
+      >
+        <input
+          id={`${id}-org`}
+          name="orgID"
+          autocomplete="off"
+          disabled={ownOrg !== undefined}
+          defaultValue={ownOrg ?? shownOrg ?? ''}
+          aria-describedby={`${id}-org-hint`}
+        />
+      </FieldBox>
+      {kind === 'SERVICE' && (
+        <FieldBox label={texts.scopes} hint={texts.scopesHint} names={['scopes']} issues={issues}>
+          <div class="options-grid">
+            {offered.map((scope) => (
+              <label key={scope} class="option">
+                <input
+                  type="checkbox"
+                  checked={scopes.includes(scope)}
+                  onChange={({ currentTarget: { checked } }) =>
+                    setScopes(offered.filter((one) => (one === scope ? checked : scopes.includes(one))))
+                  }
+                />
+                <span>
+                  <b>{scope.toLowerCase()}</b> <small>{text.scopes[scope]}</small>
+                </span>
+              </label>
+            ))}
+          </div>
+          {isIncomplete && (
+            <p class="issue" role="alert">
+              {texts.noScope}
+            </p>
+          )}
+        </FieldBox>
+      )}
+      <ExpiryField
+        values={{ expires }}
+        issues={issues.map((one) => (one.path === 'expiresAt' ? { ...one, path: 'expires' } : one))}
+        onChange={(changes) => setExpires(changes['expires'])}
+      />
+      <Problem error={error} />
+      <div class="actions">
+        <button type="submit" class="primary" disabled={isRunning}>
+          {texts.issueNow}
+        </button>
+        <QuietButton onClick={(event) => event.currentTarget.closest('dialog')?.close()}>{text.cancel}</QuietButton>
+      </div>
+    </form>
+  );
+}
+
+interface LostSecretProps {
+  readonly credential: Issued['credential'];
+  readonly onFound: (issued: Issued) => void;
+}
+
+/** After a repeated request: the first one has issued the credential, and its secret is not known. */
+function LostSecret({ credential: { id }, onFound }: LostSecretProps) {
+  const client = useClient('service');
+  const renew = useAction(async () => onFound(await rotate(client, id, 0)));
+  return (
+    <div class="stack">
+      <p class="note warn" role="status">
+        {texts.lost}
+      </p>
+      <Problem error={renew.error} />
+      <div class="actions">
+        <button type="button" class="primary" disabled={renew.isRunning} onClick={() => void renew.run()}>
+          {texts.newSecret}
+        </button>
+        <QuietButton onClick={(event) => event.currentTarget.closest('dialog')?.close()}>{text.close}</QuietButton>
+      </div>
+    </div>
+  );
+}
