@@ -1,4 +1,5 @@
 // Generates the most expensive REST requests from the routes and their documented parameters.
+import { randomInt } from 'node:crypto';
 import { nameCursors } from '../../../build/wire/list-cursor.js';
 import { metaDataOf, runID, valuesOfFilter } from './samples.mjs';
 
@@ -151,7 +152,14 @@ export function restOperations({ routes, population, maxValues }) {
       case 'restoreOrgKey':
         return [one('', { path: at(6), isChange: true })];
       case 'rotateOrgKey':
-        return [one('', { path: at(7), body: () => '{"overlap":0}', isChange: true })];
+        // A key without a history that no earlier run in the same folder has rotated.
+        return [
+          one('', {
+            path: at(2 * randomInt(10, Math.floor(population.count / 2)) + 1),
+            body: () => '{"overlap":0}',
+            isChange: true,
+          }),
+        ];
       case 'cancelKeyRotation':
         // No rotation of the key runs: it is read and rejected.
         return [one('', { path: at(7), statuses: [409], isChange: true })];

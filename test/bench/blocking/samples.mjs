@@ -120,10 +120,10 @@ export function createSamples({ keyIDOf, hashOf, count }) {
     cursor: () => Buffer.from('0.0.').toString('base64url'),
     // More credentials than the limit of 24 hours: CONFLICT.
     label: () => 'bench',
-    kind: () => 'SERVICE',
-    scopes: () => ['READ'],
+    kind: () => ({ literal: 'SERVICE' }),
+    scopes: () => ({ literal: '[READ]' }),
     overlapHours: () => 0,
-    change: (index) => ({ patch: { keyHash: hashOf((index % 3) * 2), patch } }),
+    change: () => ({ patch: { patch } }),
     // The longest range of days.
     from: () => new Date(Date.now() - 399 * 86_400_000).toISOString().slice(0, 10),
     // The defaults, or values of the shape that varies them.
