@@ -30,5 +30,5 @@ STOPSIGNAL SIGTERM
 # Checks that the process responds, not that it is ready: another container does not cure a full disk.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["node", "-e", "const { env } = process; env.NODE_TLS_REJECT_UNAUTHORIZED = '0'; fetch(`${env.KEYFRONT_TLS_CERT ? 'https' : 'http'}://127.0.0.1:${env.PORT ?? 4000}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # `docker run IMAGE credentials issue …` runs another command.
-ENTRYPOINT ["node", "--max-semi-space-size=32", "--disable-proto=delete", "dist/main.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=32", "--heap-growing-percent=100", "--disable-proto=delete", "dist/main.js"]
 CMD ["serve"]

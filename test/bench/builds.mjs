@@ -3,6 +3,7 @@
 // first, which also builds the requests. The first build is the one that the others are divided by.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { nodeOptions } from '../../build/config/node-options.js';
 import { sendLoad, writeWorkloads } from './fleet.mjs';
 import { createFolder } from './folder.mjs';
 import { describeMachine } from './machine.mjs';
@@ -109,7 +110,7 @@ async function measure(
   const service = await startServer(server, {
     data: folder.copy(name),
     log: join(folder.path, `${name}.log`),
-    flags: ['--max-semi-space-size=32', '--disable-proto=delete'],
+    flags: [...nodeOptions],
     cpus: processors?.server,
   });
   try {

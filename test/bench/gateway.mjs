@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
+import { nodeOptions } from '../../build/config/node-options.js';
 import { sendLoad } from './fleet.mjs';
 import { describeMachine } from './machine.mjs';
 import { node, processors, startServer } from './process.mjs';
@@ -169,7 +170,7 @@ async function measure(/** @type {string} */ name, /** @type {number} */ round) 
   const service = await startServer(server, {
     data: copy,
     log: `${copy}.log`,
-    flags: ['--max-semi-space-size=32', '--disable-proto=delete'],
+    flags: [...nodeOptions],
     cpus: processors?.server,
   });
   try {

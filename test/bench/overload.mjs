@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { nodeOptions } from '../../build/config/node-options.js';
 import { sendLoad, writeWorkloads } from './fleet.mjs';
 import { createFolder } from './folder.mjs';
 import { describeMachine } from './machine.mjs';
@@ -80,7 +81,7 @@ async function overload(
   const service = await startServer(server, {
     data: folder.copy(name),
     log: join(folder.path, `${name}.log`),
-    flags: ['--max-semi-space-size=32', '--disable-proto=delete'],
+    flags: [...nodeOptions],
     cpus: processors?.server,
     more: { KEYFRONT_METRICS_PORT: String(metricsPort) },
   });

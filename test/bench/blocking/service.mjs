@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
+import { nodeOptions } from '../../../build/config/node-options.js';
 import { memoryMiB, startServer } from '../process.mjs';
 import { quantile } from '../statistics.mjs';
 
 const probe = new URL('probe.mjs', import.meta.url).href;
 const healthScript = new URL('health.mjs', import.meta.url).pathname;
-const flags = ['--max-semi-space-size=32', '--disable-proto=delete'];
 const timeoutMs = 300_000;
 
 /**
@@ -24,7 +24,7 @@ export async function startProbed(env, secrets) {
   const started = await startServer(server, {
     data,
     log: join(data, 'service.log'),
-    flags: [...flags, '--import', probe],
+    flags: [...nodeOptions, '--import', probe],
     cpus: undefined,
     more: { LOG_LEVEL: 'error', ...more },
     ipc: true,
