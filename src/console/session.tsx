@@ -34,9 +34,10 @@ export interface ConsoleSession {
    * Uses the token of a person for everything that it permits.
    *
    * @param kind - what the view needs
-   * @throws {KeyfrontError} UNAUTHENTICATED if the token does not permit that
+   * @throws {KeyfrontError} UNAUTHENTICATED if the token does not permit that; the reason of the signal when it is aborted. The tokens
+   * are forgotten then.
    */
-  readonly signOn: (kind: Kind, person: SignedOn) => Promise<void>;
+  readonly signOn: (kind: Kind, person: SignedOn, signal: AbortSignal) => Promise<void>;
   readonly signOut: () => void;
   readonly connection: Connection;
 }
@@ -66,16 +67,24 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
         } else await client.send(PreviewKeyDocument, { input: {} });
         setClients((others) => ({ ...others, [kind]: client }));
       },
-      signOn: async (kind, signedOn) => {
+      signOn: async (kind, signedOn, signal) => {
         const [service, management] = (['service', 'management'] as const).map((one) =>
           connect(connection, one, signedOn.token, reject, signedOn.renew),
         );
-        const found = await service?.send(ViewerDocument, {}).catch((error: unknown) => {
-          // It may permit previews alone.
-          if (kind === 'service') throw error;
-          return undefined;
+        const check = async () => {
+          const accepted = await service?.send(ViewerDocument, {}, { signal }).catch((error: unknown) => {
+            // It may permit previews alone.
+            if (kind === 'service') throw error;
+            return undefined;
+          });
+          if (!accepted) await management?.send(PreviewKeyDocument, { input: {} }, { signal });
+          signal.throwIfAborted();
+          return accepted;
+        };
+        const found = await check().catch((error: unknown) => {
+          void signedOn.signOut();
+          throw error;
         });
-        if (!found) await management?.send(PreviewKeyDocument, { input: {} });
         void person.current?.signOut();
         person.current = signedOn;
         setViewer(found?.data.viewer ?? undefined);

@@ -41,7 +41,7 @@ export function SignOn({ kind }: { readonly kind: Kind }) {
     setState({ kind: 'waiting', stop });
     const { signOn, SignOnError } = await load();
     try {
-      await session.signOn(kind, await signOn(settings, popup, signal));
+      await session.signOn(kind, await signOn(settings, popup, signal), signal);
     } catch (error) {
       if (signal.aborted) return;
       popup.close();

@@ -19,11 +19,11 @@ export function showSignOn(onChange: (person: SignedOn | undefined) => void): vo
     button.textContent = label;
     output.textContent = message;
   };
-  const signOut = () => {
+  const signOut = (message?: string) => {
     void person?.signOut();
     person = undefined;
     onChange(undefined);
-    show(`Sign on with ${host}`);
+    show(`Sign on with ${host}`, message);
   };
   const signOn = async () => {
     const popup = window.open('about:blank', '_blank', 'popup,width=520,height=680');
@@ -32,9 +32,13 @@ export function showSignOn(onChange: (person: SignedOn | undefined) => void): vo
     show('Cancel', `Continue in the window of ${host}.`);
     const { signOn: start, SignOnError } = (await import(moduleURL)) as typeof signOnModule;
     try {
-      person = await start(settings, popup, signal);
+      const signedOn = await start(settings, popup, signal);
+      person = signedOn;
       onChange(person);
       show('Sign out');
+      void signedOn.ended.then(() => {
+        if (person === signedOn) signOut('Your sign-on has expired.');
+      });
     } catch (error) {
       popup.close();
       const code = error instanceof SignOnError ? ` (${error.problem}${error.detail && `: ${error.detail}`})` : '';

@@ -16,6 +16,8 @@ export interface SignedOn {
   readonly token: () => string;
   /** Renews the access token now. Returns whether there is a new one. */
   readonly renew: () => Promise<boolean>;
+  /** Is fulfilled when the access token has expired and cannot be renewed any more, and never after a sign-out. */
+  readonly ended: Promise<void>;
   /** Forgets the tokens, and revokes the refresh token if the issuer supports that. */
   readonly signOut: () => Promise<void>;
 }
@@ -87,21 +89,23 @@ export async function signOn(settings: SignOnSettings, popup: Window, signal: Ab
       code,
       redirectURI,
       verifier,
-      requestOptions(server),
+      requestOptions(server, signal),
     );
     const tokens = await oauth.processAuthorizationCodeResponse(server, client, answer, {
       expectedNonce: nonce,
       requireIdToken: true,
     });
+    signal.throwIfAborted();
     return hold(server, client, tokens);
   } catch (error) {
+    signal.throwIfAborted();
     throw problemOf(error);
   }
 }
 
-function requestOptions(server: oauth.AuthorizationServer) {
+function requestOptions(server: oauth.AuthorizationServer, signal?: AbortSignal) {
   return {
-    signal: AbortSignal.timeout(requestTimeoutMs),
+    signal: AbortSignal.any([AbortSignal.timeout(requestTimeoutMs), ...(signal ? [signal] : [])]),
     // The service permits http for loopback addresses only.
     [oauth.allowInsecureRequests]: server.token_endpoint?.startsWith('http://') === true,
   };
@@ -112,6 +116,9 @@ function problemOf(error: unknown): SignOnError {
     return new SignOnError(error.error === 'access_denied' ? 'denied' : 'failed', error.error);
   }
   if (error instanceof TypeError || error instanceof DOMException) return new SignOnError('unreachable');
+  // The body of the response may not arrive, either.
+  const cause = error instanceof oauth.OperationProcessingError ? error.cause : undefined;
+  if (cause instanceof DOMException && cause.name === 'TimeoutError') return new SignOnError('unreachable');
   return new SignOnError('failed', error instanceof oauth.OperationProcessingError ? error.code : undefined);
 }
 
@@ -121,13 +128,24 @@ function hold(server: oauth.AuthorizationServer, client: oauth.Client, first: To
   let refreshToken = first.refresh_token;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let renewing: Promise<boolean> | undefined;
+  let expiresMs = Infinity;
+  let endNow: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => {
+    endNow = resolve;
+  });
 
-  const renewIn = (milliseconds: number) => {
+  const runIn = (milliseconds: number, run: () => void) => {
     clearTimeout(timer);
-    if (refreshToken !== undefined) timer = setTimeout(() => void renew(), Math.min(milliseconds, maxTimerMs));
+    timer = setTimeout(run, Math.min(milliseconds, maxTimerMs));
   };
-  const schedule = ({ expires_in: seconds }: Tokens) => {
-    if (seconds !== undefined) renewIn(seconds * 1000 * renewAfterShare);
+  const renewIn = (milliseconds: number) => runIn(milliseconds, () => void renew());
+  const endAtExpiry = () => {
+    if (expiresMs !== Infinity) runIn(expiresMs - Date.now(), () => endNow());
+  };
+  const schedule = ({ expires_in: seconds = Infinity }: Tokens) => {
+    expiresMs = Date.now() + seconds * 1000;
+    if (refreshToken === undefined) endAtExpiry();
+    else if (seconds !== Infinity) renewIn(seconds * 1000 * renewAfterShare);
   };
 
   async function request(sent: string): Promise<boolean> {
@@ -142,8 +160,11 @@ function hold(server: oauth.AuthorizationServer, client: oauth.Client, first: To
       return true;
     } catch (error) {
       // A token that the issuer rejects is of no more use; without a response, it may be.
-      if (error instanceof oauth.ResponseBodyError) refreshToken = undefined;
-      else renewIn(retryAfterMs);
+      if (refreshToken === undefined) return false;
+      if (error instanceof oauth.ResponseBodyError) {
+        refreshToken = undefined;
+        endAtExpiry();
+      } else renewIn(retryAfterMs);
       return false;
     }
   }
@@ -160,6 +181,7 @@ function hold(server: oauth.AuthorizationServer, client: oauth.Client, first: To
   return {
     token: () => present.access_token,
     renew,
+    ended,
     signOut: async () => {
       clearTimeout(timer);
       const sent = refreshToken;
