@@ -4,9 +4,9 @@ import { withAudit } from '../keys/change.js';
 import { assertIdempotencyKey } from '../keys/idempotency.js';
 import type { Principal, Scope } from '../keys/key.js';
 import type { AcceptedAttempt, AuditLog, CallContext } from '../keys/ports.js';
-import { AppError } from '../lib/errors.js';
+import { AppError, invalidArgument } from '../lib/errors.js';
 import type { CredentialKind, CredentialRange, CredentialStore, IssuedCounts, StoredCredential } from './credential.js';
-import { credentialNotFound, invalid, issueCredential, rotateCredential, type CredentialOptions } from './issue.js';
+import { credentialNotFound, issueCredential, rotateCredential, type CredentialOptions } from './issue.js';
 
 /** The credentials that administrators of one organization may have, and issue in 24 hours, rotations included. */
 export const credentialLimits = { active: 500, recent: 500 } as const;
@@ -80,8 +80,9 @@ export function createCredentialService({ store, now, audit }: CredentialService
         if (isForeign(caller, options.orgID)) throw otherOrganization();
         requireRights(caller, options);
         const at = now();
-        if (options.scopes?.length === 0) throw invalid('scopes', 'must have at least one scope');
-        if (options.expires !== undefined && options.expires <= at) throw invalid('expiresAt', 'must be in the future');
+        if (options.scopes?.length === 0) throw invalidArgument('scopes', 'must have at least one scope');
+        if (options.expires !== undefined && options.expires <= at)
+          throw invalidArgument('expiresAt', 'must be in the future');
         caller.deadline?.throwIfExpired();
         const id = idempotencyKey === undefined ? undefined : idOf(caller, idempotencyKey);
         const permit = (issued: IssuedCounts) => {
@@ -109,7 +110,7 @@ export function createCredentialService({ store, now, audit }: CredentialService
       async run(caller, _, { id, overlapHours }): Promise<IssueResult> {
         requireScope(caller, 'admin');
         if (overlapHours < 0 || overlapHours > maxOverlapHours) {
-          throw invalid('overlapHours', `must be 0 to ${maxOverlapHours}`);
+          throw invalidArgument('overlapHours', `must be 0 to ${maxOverlapHours}`);
         }
         caller.deadline?.throwIfExpired();
         let orgID: string | undefined;
@@ -219,7 +220,7 @@ function requireSameRequest(found: StoredCredential, { kind, label, orgID, scope
   const isSame =
     found.kind === kind && found.label === label && found.orgID === orgID && namesOf(found.scopes) === namesOf(scopes);
   if (isSame && hasSameExpiry) return;
-  throw invalid('idempotencyKey', 'was used for another request');
+  throw invalidArgument('idempotencyKey', 'was used for another request');
 }
 
 const namesOf = (scopes: readonly Scope[] | undefined) => scopes?.toSorted().join(',');

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { StoredCredential, CredentialKind, CredentialStore, IssuedCounts } from './credential.js';
-import { AppError } from '../lib/errors.js';
+import { AppError, invalidArgument } from '../lib/errors.js';
 import { scopes as allScopes, type Scope } from '../keys/key.js';
 import { checkOwner } from '../keys/key-id.js';
 import { isStorableText, printable } from '../lib/text.js';
@@ -47,18 +47,11 @@ export async function issueCredential(
 
 function checkOptions({ kind, label, orgID, scopes }: CredentialOptions): void {
   if (label.trim() === '' || label.length > maxLabelCharacters || !isStorableText(label)) {
-    throw invalid('label', `must be well-formed Unicode of 1 to ${maxLabelCharacters} characters`);
+    throw invalidArgument('label', `must be well-formed Unicode of 1 to ${maxLabelCharacters} characters`);
   }
   if (orgID !== undefined) checkOwner(orgID);
   if (scopes !== undefined && kind !== 'service')
-    throw invalid('scopes', 'must be omitted: for service credentials only');
-}
-
-/** The error of an argument that is not valid. */
-export function invalid(argument: string, message: string): AppError {
-  return new AppError('INVALID', `\`${argument}\` ${message}.`, {
-    issues: [{ path: [argument], code: 'MALFORMED_ARGUMENT', message }],
-  });
+    throw invalidArgument('scopes', 'must be omitted: for service credentials only');
 }
 
 /** Checks of a rotation, in its transaction. They throw if the rotation is not permitted. */

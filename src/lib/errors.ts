@@ -53,6 +53,14 @@ export class AppError extends Error {
   }
 }
 
+/** The INVALID error of an argument that is not valid; `message` says what was expected. */
+export function invalidArgument(argument: string | Path, message: string): AppError {
+  const path = typeof argument === 'string' ? [argument] : argument;
+  return new AppError('INVALID', `\`${pathText(path)}\` ${message}.`, {
+    issues: [{ path, code: 'MALFORMED_ARGUMENT', message }],
+  });
+}
+
 /** Returns the code of an error for clients: INTERNAL for every error other than AppError. */
 export function errorCodeOf(error: unknown): ErrorCode {
   return error instanceof AppError ? error.code : 'INTERNAL';

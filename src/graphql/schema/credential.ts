@@ -7,8 +7,8 @@ import {
   type CredentialState,
   type StoredCredential,
 } from '../../credentials/credential.js';
-import { invalid } from '../../credentials/issue.js';
 import { dateTimeRule, isDateTime } from '../../keys/definition/field-types.js';
+import { invalidArgument } from '../../lib/errors.js';
 import { timeCursors } from '../../wire/list-cursor.js';
 import { builder } from './builder.js';
 import { KeyScope } from './organization.js';
@@ -146,7 +146,7 @@ builder.queryField('keyCredentials', (t) =>
 
 /** @throws {AppError} INVALID unless the text is a point in time. */
 function dateFrom(text: string): Date {
-  if (!isDateTime(text)) throw invalid('expiresAt', dateTimeRule);
+  if (!isDateTime(text)) throw invalidArgument('expiresAt', dateTimeRule);
   return new Date(text);
 }
 
