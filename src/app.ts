@@ -31,6 +31,7 @@ import { createRESTRoutes } from './rest/router.js';
 import { withGatewayMetrics } from './telemetry/gateway-metrics.js';
 import type { Telemetry } from './telemetry/ports.js';
 import { startDispatcher, type DispatcherOptions } from './webhooks/dispatcher.js';
+import { createWebhookService } from './webhooks/webhook-service.js';
 
 /** How long requests may take after `drain`. The server has closed their connections after 8 seconds; a worker has 9. */
 const stopTimeoutMs = 8_500;
@@ -120,6 +121,7 @@ export async function createApp(
   const graphql = createGraphQLServer({
     keys,
     credentials: createCredentialService({ store: credentials, now, audit }),
+    webhooks: createWebhookService({ webhooks, feed, sealer, now, allowed: config.webhooksTo, audit }),
     revalidate,
     audit,
     log,

@@ -11,6 +11,7 @@ import { createLoaders, type Loaders } from './dataloaders.js';
 import type { AuditLog, CallContext } from '../keys/ports.js';
 import { createReadBudget, type ReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
+import type { WebhookService } from '../webhooks/webhook-service.js';
 
 /** The part of Yoga's context that the server provides, for plugins and resolvers. */
 export interface ServerContext {
@@ -23,6 +24,7 @@ export interface Context extends ServerContext {
   readonly clientAddress: string | undefined;
   readonly keys: KeyService;
   readonly credentials: CredentialService;
+  readonly webhooks: WebhookService;
   readonly audit: AuditLog;
   readonly auth: AuthContext;
   readonly loaders: Loaders;
@@ -57,14 +59,16 @@ export interface Context extends ServerContext {
 
 /** What `createContext` needs. */
 export interface ContextDeps
-  extends Pick<Context, 'keys' | 'credentials' | 'audit' | 'nextSlice'>, Pick<Authenticator, 'revalidate'> {
+  extends
+    Pick<Context, 'keys' | 'credentials' | 'webhooks' | 'audit' | 'nextSlice'>,
+    Pick<Authenticator, 'revalidate'> {
   /** The deadline of one operation, in milliseconds. */
   readonly deadlineMs: number;
 }
 
 /** Creates the context of the resolvers of one operation. */
 export function createContext(
-  { keys, credentials, audit, nextSlice, revalidate, deadlineMs }: ContextDeps,
+  { keys, credentials, webhooks, audit, nextSlice, revalidate, deadlineMs }: ContextDeps,
   requestContext: RequestContext,
   auth: AuthContext,
 ): Context {
@@ -72,12 +76,13 @@ export function createContext(
   const renewReads = () => {
     const reads = createReadBudget(deadlineMs);
     const serviceCaller = () => callerOf({ auth, requestID, reads }, 'service');
-    return { reads, serviceCaller, loaders: createLoaders(keys, serviceCaller) };
+    return { reads, serviceCaller, loaders: createLoaders({ keys, webhooks }, serviceCaller) };
   };
   return {
     requestContext,
     keys,
     credentials,
+    webhooks,
     audit,
     nextSlice,
     requestID,

@@ -12,6 +12,8 @@ import type { QuotaSummary } from '../keys/quota/quota-summary.js';
 import type { KeyService } from '../keys/key-service.js';
 import type { KeyRevision, StoredKey } from '../keys/key.js';
 import type { KeyNotice } from '../keys/notices.js';
+import type { WebhookService } from '../webhooks/webhook-service.js';
+import type { DeliveryStats } from '../webhooks/webhook.js';
 
 /** Batches the reads of one request: items that are requested one by one are read together, at most 100 at once. */
 export interface Loaders {
@@ -39,6 +41,8 @@ export interface Loaders {
   readonly deployments: DataLoader<KeyRequest<Omit<GatewayQuery, 'orgID'>>, Deployment[]>;
   /** The use by day of an organization that the caller can see. */
   readonly usesOfOrgs: DataLoader<OrgRequest<DayRange>, Usage>;
+  /** Counts of the deliveries of webhooks that the caller can see, by the identifiers of the webhooks. */
+  readonly webhookStats: DataLoader<string, DeliveryStats>;
 }
 
 /** A request for one key. */
@@ -57,7 +61,10 @@ interface OrgRequest<Request> {
 const maxBatchSize = 100;
 
 /** Creates the loaders of one request. They do not cache: a mutation may run between two reads. */
-export function createLoaders(keys: KeyService, caller: () => CallContext): Loaders {
+export function createLoaders(
+  { keys, webhooks }: { readonly keys: KeyService; readonly webhooks: WebhookService },
+  caller: () => CallContext,
+): Loaders {
   const options = { cache: false, maxBatchSize };
   return {
     orgKeys: new DataLoader((keyHashes) => keys.orgKeysByHash(caller(), keyHashes), options),
@@ -99,6 +106,7 @@ export function createLoaders(keys: KeyService, caller: () => CallContext): Load
       groupOrgs((orgIDs, range: DayRange) => keys.usesOfOrgs(caller(), orgIDs, range)),
       options,
     ),
+    webhookStats: new DataLoader((ids) => webhooks.statsOf(ids), options),
   };
 }
 

@@ -323,6 +323,8 @@ interface AuditedOperation<Request, KeyHash extends string | undefined, Result> 
   readonly identify: (request: Request) => KeyHash;
   /** The credential that a request is for. */
   readonly credentialOf?: (request: Request) => string;
+  /** Returns the webhook that the request is for, if it is about one. */
+  readonly webhookOf?: (request: Request) => string;
   readonly run: (caller: CallContext, keyHash: KeyHash, request: Request) => Promise<Result>;
   readonly acceptedOf: (result: Result) => AcceptedAttempt & { readonly keyHash?: string };
 }
@@ -330,11 +332,12 @@ interface AuditedOperation<Request, KeyHash extends string | undefined, Result> 
 /** Returns the operation with an audit event for each attempt, accepted or rejected. */
 export function withAudit<Request, KeyHash extends string | undefined, Result>(
   audit: AuditLog | undefined,
-  { event, operation, identify, credentialOf, run, acceptedOf }: AuditedOperation<Request, KeyHash, Result>,
+  { event, operation, identify, credentialOf, webhookOf, run, acceptedOf }: AuditedOperation<Request, KeyHash, Result>,
 ): (caller: CallContext, request: Request) => Promise<Result> {
   return async (caller, request) => {
     const credentialID = credentialOf?.(request);
-    const attempt = { event, operation, requestID: caller.requestID, principal: caller, credentialID };
+    const webhookID = webhookOf?.(request);
+    const attempt = { event, operation, requestID: caller.requestID, principal: caller, credentialID, webhookID };
     let identified: KeyHash | undefined;
     try {
       identified = identify(request);

@@ -36,6 +36,8 @@ export interface AuditEvent {
   readonly keyHash: string | undefined;
   /** The credential that it was for; undefined for an attempt that is not about one. */
   readonly credentialID?: string | undefined;
+  /** The webhook that it was for; undefined for an attempt that is not about one. */
+  readonly webhookID?: string | undefined;
   readonly outcome: AcceptedAttempt | RejectedAttempt;
 }
 
@@ -51,6 +53,8 @@ export interface AcceptedAttempt {
   readonly gateway?: string;
   /** The credential that was issued, rotated or revoked, without its secret. */
   readonly credential?: Readonly<Record<string, string | undefined>>;
+  /** The webhook that was changed or tested, without its secret and the path of its URL. */
+  readonly webhook?: Readonly<Record<string, string | undefined>>;
   /** The keys that were delivered. */
   readonly delivered?: DeliveredRange;
 }
@@ -274,4 +278,6 @@ export interface ChangeDeadline {
    * @throws {AppError} UNAVAILABLE when the time is up.
    */
   readonly markCommitting: () => void;
+  /** Calls `listener` when the time is up. Returns a function that removes the listener. */
+  readonly onExpire: (listener: () => void) => () => void;
 }

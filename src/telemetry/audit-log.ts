@@ -10,7 +10,7 @@ const maxCharacters = 200;
  * Accepted quota consumption, and each acknowledgement of a gateway but the first, has the level debug; every other attempt has the level info.
  */
 export function createAuditLog(log: Logger): AuditLog {
-  return ({ event = 'change', operation, requestID, principal: caller, keyHash, credentialID, outcome }) => {
+  return ({ event = 'change', operation, requestID, principal: caller, keyHash, credentialID, webhookID, outcome }) => {
     const isTraffic = 'isTraffic' in outcome && outcome.isTraffic === true;
     log[isTraffic ? 'debug' : 'info'](
       {
@@ -33,6 +33,8 @@ export function createAuditLog(log: Logger): AuditLog {
         ...('gateway' in outcome && { gateway: short(outcome.gateway) }),
         ...(credentialID !== undefined && { credential: { id: short(credentialID) } }),
         ...('credential' in outcome && { credential: shortOf(outcome.credential) }),
+        ...(webhookID !== undefined && { webhook: { id: short(webhookID) } }),
+        ...('webhook' in outcome && { webhook: shortOf(outcome.webhook) }),
         ...('delivered' in outcome && { delivered: outcome.delivered }),
         requestID: short(requestID),
       },

@@ -88,16 +88,20 @@ export function createLookup(protocol: string, allowed: AddressKind, resolveAll 
   };
 }
 
+const maxURLCharacters = 2_000;
+
 /**
  * Parses the URL of a receiver and drops its fragment.
  *
  * @throws {RejectedAddressError} when the URL is not valid or its address not permitted. The message is for the operator.
  */
 export function parseReceiverURL(text: string, allowed: AddressKind): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !['https:', 'http:'].includes(url.protocol) || text.length > 2_000) {
+  // Unpaired surrogates would be replaced, and so be part of another URL.
+  const isReadable = text.length <= maxURLCharacters && text.isWellFormed() && URL.canParse(text);
+  const url = isReadable ? new URL(text) : undefined;
+  if (!url || !['https:', 'http:'].includes(url.protocol)) {
     throw new RejectedAddressError(
-      `it must be an ${allowed === 'public' ? 'https' : 'https or http'} URL of up to 2000 characters`,
+      `it must be an ${allowed === 'public' ? 'https' : 'https or http'} URL of up to ${maxURLCharacters} characters`,
     );
   }
   if (url.username !== '' || url.password !== '') {

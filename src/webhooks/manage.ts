@@ -1,20 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Sealer } from '../crypto/encryption.js';
-import { AppError } from '../lib/errors.js';
+import { checkOwner } from '../keys/key-id.js';
+import { AppError, invalidArgument } from '../lib/errors.js';
+import { isStorableText, printable } from '../lib/text.js';
 import type { ChangeFeed } from '../keys/change-feed.js';
 import { eventTypes as knownTypes } from './event.js';
-import { webhookAAD, type Webhook, type WebhookStore } from './webhook.js';
+import { webhookAAD, type PermitChange, type PermitWebhook, type Webhook, type WebhookStore } from './webhook.js';
 import { createWebhookSecret } from './signature.js';
 
-interface ManageDeps {
+/** What the functions of this file work with. */
+export interface ManageDeps {
   readonly webhooks: WebhookStore;
   readonly feed: Pick<ChangeFeed, 'latestCursor'>;
   readonly sealer: Pick<Sealer, 'seal'>;
   readonly now: () => Date;
 }
 
-interface WebhookInput {
+/** A webhook to add. */
+export interface WebhookInput {
   readonly url: URL;
   readonly label: string;
   readonly orgID: string | undefined;
@@ -22,26 +26,29 @@ interface WebhookInput {
   readonly eventTypes: readonly string[];
 }
 
+/** The maximum length of a label, in characters. */
+export const maxLabelCharacters = 200;
+
 /**
- * Adds a webhook for all later changes. The secret is returned once and stored sealed.
+ * Adds a webhook for all later changes, unless there is one with its ID. The secret is returned once and stored sealed.
  *
- * @throws {AppError} INVALID when a text is not well-formed Unicode, or a type of event is unknown; CONFLICT at the maximum number of webhooks.
+ * @throws {AppError} INVALID when the label, the organization or a type of event is not valid; CONFLICT at the maximum
+ * number of webhooks; what `permit` throws.
  */
 export async function addWebhook(
   { webhooks, feed, sealer, now }: ManageDeps,
   { url, label, orgID, eventTypes }: WebhookInput,
-): Promise<{ webhook: Webhook; secret: string }> {
-  if (!label.isWellFormed() || orgID?.isWellFormed() === false) {
-    throw new AppError('INVALID', 'The label or the organization contains an unpaired surrogate.');
+  {
+    permit,
+    id = `hook_${randomBytes(8).toString('hex')}`,
+  }: { readonly permit?: PermitWebhook; readonly id?: string | undefined } = {},
+): Promise<{ webhook: Webhook; secret: string; isNew: boolean }> {
+  if (label.length > maxLabelCharacters || !isStorableText(label)) {
+    throw invalidArgument('label', `must be well-formed Unicode of at most ${maxLabelCharacters} characters`);
   }
-  const unknown = eventTypes.find((type) => !knownTypes.includes(type));
-  if (unknown !== undefined) {
-    throw new AppError(
-      'INVALID',
-      `There is no type of event ${JSON.stringify(unknown)}. The types are ${knownTypes.join(', ')}.`,
-    );
-  }
-  const id = `hook_${randomBytes(8).toString('hex')}`;
+  if (orgID !== undefined) checkOwner(orgID);
+  const unknown = eventTypes.findIndex((type) => !knownTypes.includes(type));
+  if (unknown !== -1) throw invalidArgument(['eventTypes', unknown], `must be one of ${knownTypes.join(', ')}`);
   const secret = createWebhookSecret();
   const webhook: Webhook = {
     id,
@@ -54,31 +61,33 @@ export async function addWebhook(
     created: now(),
     paused: undefined,
   };
-  await webhooks.add(webhook, await feed.latestCursor());
-  return { webhook, secret };
+  const stored = await webhooks.add(webhook, await feed.latestCursor(), permit);
+  return { webhook: stored, secret, isNew: stored === webhook };
 }
 
 /**
  * Replaces the secret of a webhook. The old secret signs too until the overlap ends. A process may sign with the old secret
  * alone until `untilReleased` resolves.
  *
- * @throws {AppError} NOT_FOUND when the webhook does not exist.
+ * @throws {AppError} NOT_FOUND when the webhook does not exist; what `permit` throws.
  */
 export async function rotateWebhook(
   { webhooks, sealer, now }: Omit<ManageDeps, 'feed'>,
   id: string,
   overlapMs: number,
-): Promise<{ secret: string; until: Date }> {
+  permit?: PermitChange,
+): Promise<{ webhook: Webhook; secret: string; until: Date }> {
   const secret = createWebhookSecret();
   const sealedSecret = sealer.seal(secret, webhookAAD(id, 'secret'));
   const until = new Date(now().getTime() + overlapMs);
-  const changed = await webhooks.change(id, (webhook) => ({
+  const change = (webhook: Webhook) => ({
     ...webhook,
     sealedSecret,
     previous: overlapMs === 0 ? undefined : { sealedSecret: webhook.sealedSecret, until },
-  }));
-  if (!changed) throw webhookNotFound(id);
-  return { secret, until };
+  });
+  const webhook = await webhooks.change(id, change, permit);
+  if (!webhook) throw webhookNotFound(id);
+  return { webhook, secret, until };
 }
 
 /**
@@ -107,16 +116,25 @@ const pollIntervalMs = 20;
  */
 export async function untilReleased(webhooks: Pick<WebhookStore, 'isRecalled'>, id: string): Promise<void> {
   const endMs = performance.now() + releaseTimeoutMs;
+  if (await isReleased(webhooks, id, () => performance.now() <= endMs)) return;
+  throw new AppError(
+    'UNAVAILABLE',
+    `The change of ${id} is written, but the process that delivers for it has not confirmed that within ` +
+      `${releaseTimeoutMs / 1000} seconds. Until it does, it may send messages as before the change.`,
+  );
+}
+
+/** Waits as `untilReleased`, as long as `mayWait`. Returns false if a process may still act on the state before. */
+export async function isReleased(
+  webhooks: Pick<WebhookStore, 'isRecalled'>,
+  id: string,
+  mayWait: () => boolean,
+): Promise<boolean> {
   while (await webhooks.isRecalled(id)) {
-    if (performance.now() > endMs) {
-      throw new AppError(
-        'UNAVAILABLE',
-        `The change of ${id} is written, but the process that delivers for it has not confirmed that within ` +
-          `${releaseTimeoutMs / 1000} seconds. Until it does, it may send messages as before the change.`,
-      );
-    }
+    if (!mayWait()) return false;
     await wait(pollIntervalMs);
   }
+  return true;
 }
 
 /**
@@ -155,5 +173,5 @@ export function sealedValuesOf({ id, sealedURL, sealedSecret, previous }: Webhoo
 
 /** Creates the NOT_FOUND error for a webhook. */
 export function webhookNotFound(id: string): AppError {
-  return new AppError('NOT_FOUND', `There is no webhook ${id}.`);
+  return new AppError('NOT_FOUND', `There is no webhook ${printable(id.slice(0, 100))}.`);
 }

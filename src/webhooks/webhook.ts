@@ -99,13 +99,31 @@ export interface DeliveryResults {
   readonly dead?: Delivery;
 }
 
-/** Counts of failing keys and dead letters of a webhook. */
+/** Counts of failing keys and dead letters of a webhook, each up to {@link maxCounted}. */
 export interface DeliveryStats {
   readonly webhookID: string;
   /** Keys whose next event has failed at least once. */
   readonly retryingKeys: number;
   readonly deadLetters: number;
 }
+
+/** A count of deliveries ends here, so that it takes a few milliseconds at most. */
+export const maxCounted = 10_000;
+
+/** The position of a dead letter in the list of its webhook. */
+export interface DeadLetterPosition {
+  readonly failedAt: Date;
+  readonly eventID: string;
+}
+
+/** Throws if the webhook must not be added, where its organization has `count` of them. Pure and synchronous. */
+export type PermitWebhook = (count: number) => void;
+
+/**
+ * Throws if the webhook must not be changed, whose row names this organization. Pure and synchronous. The row may fail its
+ * integrity check.
+ */
+export type PermitChange = (orgID: string | undefined) => void;
 
 /** Selects one dead letter, or all of a webhook. */
 export interface DeadLetterFilter {
@@ -116,26 +134,34 @@ export interface DeadLetterFilter {
 /** Stores webhooks and the state of their deliveries. */
 export interface WebhookStore {
   /**
-   * Adds a webhook that receives the events after the cursor.
+   * Adds a webhook that receives the events after the cursor, unless there is one with its ID. Returns the stored one. If
+   * `permit` throws, nothing is written.
    *
    * @throws {AppError} CONFLICT at the maximum number of webhooks.
    */
-  add(webhook: Webhook, cursor: string): Promise<void>;
-  list(): Promise<WebhookList>;
+  add(webhook: Webhook, cursor: string, permit?: PermitWebhook): Promise<Webhook>;
+  /** Returns the webhooks whose row names this organization; all if it is undefined. The oldest is first. */
+  list(orgID?: string): Promise<WebhookList>;
   /**
    * Reads, applies and writes in one transaction, which also recalls the lease; undefined if there is none. `change` may
-   * run again.
+   * run again. If it or `permit` throws, nothing is written.
+   *
+   * @throws {AppError} INTERNAL when the row fails its integrity check.
    */
-  change(id: string, change: (webhook: Webhook) => Webhook): Promise<Webhook | undefined>;
-  /** Removes the webhook and the state of its deliveries, and recalls the lease. False if it does not exist. */
-  remove(id: string): Promise<boolean>;
+  change(id: string, change: (webhook: Webhook) => Webhook, permit?: PermitChange): Promise<Webhook | undefined>;
+  /**
+   * Removes the webhook and the state of its deliveries, and recalls the lease. False if it does not exist. If `permit`
+   * throws, nothing is removed.
+   */
+  remove(id: string, permit?: PermitChange): Promise<boolean>;
   /** Whether a process may still act on the state before the last change of the webhook. */
   isRecalled(id: string): Promise<boolean>;
-  deliveryStats(): Promise<DeliveryStats[]>;
+  /** Returns the counts of these webhooks; of all if `ids` is undefined. */
+  deliveryStats(ids?: readonly string[]): Promise<DeliveryStats[]>;
   /** Counts the dead letters of a webhook up to `limit`. */
   countDeadLetters(webhookID: string, limit: number): Promise<number>;
-  /** Returns the selected dead letters, oldest first. */
-  deadLetters(query: DeadLetterFilter, limit: number): Promise<Delivery[]>;
+  /** Returns the selected dead letters after a position, oldest first. */
+  deadLetters(query: DeadLetterFilter, limit: number, after?: DeadLetterPosition): Promise<Delivery[]>;
   /** Schedules the selected dead letters for replay and returns their number. */
   replay(query: DeadLetterFilter, dueMs: number): Promise<number>;
   /** Removes the selected dead letters and returns their number. Recalls the lease if there are any: a replay may be in flight. */

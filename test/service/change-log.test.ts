@@ -51,10 +51,16 @@ const isOfProposals = (endpoint: Endpoint) => /^(propose|approve|reject|withdraw
 const isOfGateways = (endpoint: Endpoint) => operationOf(endpoint) === 'forgetGateway';
 /** See test/service/auth/credential-administration.test.ts. */
 const isOfCredentials = (endpoint: Endpoint) => operationOf(endpoint)?.endsWith('KeyCredential') === true;
+/** See test/service/webhooks/administration.test.ts. */
+const isOfWebhooks = (endpoint: Endpoint) => operationOf(endpoint)?.includes('KeyWebhook') === true;
 const isOfPolicies = (endpoint: Endpoint) => operationOf(endpoint)?.endsWith('KeyPolicies') === true;
 const onGivenKey = writing.filter(
   (endpoint) =>
-    !isGenerating(endpoint) && !isOfPolicies(endpoint) && !isOfGateways(endpoint) && !isOfCredentials(endpoint),
+    !isGenerating(endpoint) &&
+    !isOfPolicies(endpoint) &&
+    !isOfGateways(endpoint) &&
+    !isOfCredentials(endpoint) &&
+    !isOfWebhooks(endpoint),
 );
 const named = (some: readonly Endpoint[]) => some.map((endpoint) => [endpoint.name, endpoint] as const);
 
@@ -65,11 +71,13 @@ describe('the audit log line of an attempt to change a key', () => {
   it('is tested for the write operations of both APIs', () => {
     expect(writing.filter(({ isREST }) => isREST).length).toBeGreaterThan(4);
     expect(writing.filter(({ isREST }) => !isREST).length).toBeGreaterThan(6);
-    // A change requires another scope than those of reading, and no other operation but the list of credentials does.
+    // A change requires another scope than those of reading, and no other operation but the lists of credentials and webhooks does.
     // The removal of policies is sent as a dry run.
     const others = endpoints.filter(
       (endpoint) =>
-        !['removeKeyPolicies', 'acknowledgeChanges', 'keyCredentials'].includes(operationOf(endpoint) ?? ''),
+        !['removeKeyPolicies', 'acknowledgeChanges', 'keyCredentials', 'keyWebhooks', 'keyWebhook'].includes(
+          operationOf(endpoint) ?? '',
+        ),
     );
     expect(
       others.filter(

@@ -129,6 +129,19 @@ const whileCredentialsConflict: Provoke = async (endpoint) => {
   }
 };
 
+/** There are too many webhooks, or it is tested already: see test/service/webhooks/administration.test.ts. */
+const whileWebhooksConflict: Provoke = async (endpoint) => {
+  const error = new AppError('CONFLICT', 'There are too many webhooks.');
+  const spies = (['add', 'list'] as const).map((name) =>
+    vi.spyOn(t.app.services.webhooks, name).mockRejectedValueOnce(error),
+  );
+  try {
+    return await sendTo(t, endpoint, valid(endpoint), { webhook: 'hook_1' });
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+};
+
 let clients = 0;
 
 /** Codes that most operations document. */
@@ -210,6 +223,10 @@ const ownCases: Readonly<Record<string, Partial<Record<ErrorCode, Provoke>>>> = 
     INVALID: withArguments('id: "cred_1", overlapHours: -1'),
     CONFLICT: whileCredentialsConflict,
   },
+  'GraphQL keyWebhooks': { INVALID: withArguments('first: -1') },
+  'GraphQL addKeyWebhook': { INVALID: withArguments('url: "nonsense"'), CONFLICT: whileWebhooksConflict },
+  'GraphQL testKeyWebhook': { CONFLICT: whileWebhooksConflict },
+  'GraphQL rotateKeyWebhook': { INVALID: withArguments('id: "hook_1", overlapHours: -1') },
   'GraphQL orgKeyDeployed': { INVALID: withArguments('keyID: "KEY", gateways: []') },
   'GraphQL viewer': {
     INVALID: (endpoint) => sendValid(withCall(endpoint, (query) => query.replace('viewer', 'viewer(unknown: 1)'))),

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { createWebhookStore } from '../../src/storage/sql/webhook-store.js';
-import { maxWebhooks, type WebhookStore } from '../../src/webhooks/webhook.js';
+import { maxCounted, maxWebhooks, type WebhookStore } from '../../src/webhooks/webhook.js';
 import { aDeadLetter, aPendingDelivery, aWebhook } from '../support/factories.js';
 import { describeEngines, makeOwnPlace, type EnginePlace } from '../support/engines.js';
 import { signer } from '../support/signer.js';
@@ -187,6 +187,80 @@ describeEngines('the webhook store', (engine) => {
     expect([await dueOf('a', 'first'), await dueOf('a', 'retry')]).toStrictEqual([new Set([5_000]), new Set([8_000])]);
     expect(await store.bringForward('a', 'retry', 7_000, 6_000)).toBe(1);
     expect([await dueOf('a', 'retry'), await dueOf('b', 'first')]).toStrictEqual([new Set([6_000]), new Set([9_000])]);
+  });
+
+  it('adds a webhook with an ID once, and only if that is permitted', async () => {
+    const counts: number[] = [];
+    const permit = (count: number) => void counts.push(count);
+    const first = aWebhook('a', { orgID: 'acme' });
+    expect(await store.add(first, 'start', permit)).toBe(first);
+    expect(await store.add(aWebhook('a', { label: 'other' }), 'start', permit)).toStrictEqual(first);
+    await store.add(aWebhook('b'), 'start', permit);
+    await store.add(aWebhook('c', { orgID: 'acme' }), 'start', permit);
+    // Not for the second one, which was there.
+    expect(counts).toStrictEqual([0, 0, 1]);
+    const reject = () => {
+      throw new Error('not permitted');
+    };
+    await expect(store.add(aWebhook('d'), 'start', reject)).rejects.toThrow('not permitted');
+    await expect(store.change('a', (found) => ({ ...found, label: 'x' }), reject)).rejects.toThrow('not permitted');
+    await expect(store.remove('a', reject)).rejects.toThrow('not permitted');
+    const { intact } = await store.list();
+    expect(intact.map(({ id, label }) => `${id} ${label}`)).toStrictEqual(['a a label', 'b a label', 'c a label']);
+  });
+
+  it('lists the webhooks whose rows name an organization, damaged ones too', async () => {
+    for (const id of ['a', 'b', 'c']) await store.add(aWebhook(id, id === 'b' ? {} : { orgID: 'acme' }), 'start');
+    await place.tamper(`UPDATE webhooks SET label = 'forged' WHERE id IN ('b', 'c')`);
+    const ids = async (orgID?: string) => {
+      const { intact, damaged } = await store.list(orgID);
+      return [intact.map(({ id }) => id), damaged];
+    };
+    expect(await ids()).toStrictEqual([['a'], ['b', 'c']]);
+    expect(await ids('acme')).toStrictEqual([['a'], ['c']]);
+    for (const orgID of ['none', '', 'nul\0', '\ud800']) expect(await ids(orgID)).toStrictEqual([[], []]);
+    const named: (string | undefined)[] = [];
+    const note = (orgID: string | undefined) => void named.push(orgID);
+    for (const id of ['b', 'c']) {
+      await expect(store.change(id, (found) => found, note)).rejects.toMatchObject({ code: 'INTERNAL' });
+      expect(await store.remove(id, note)).toBe(true);
+    }
+    expect(named).toStrictEqual([undefined, undefined, 'acme', 'acme']);
+    expect(await ids()).toStrictEqual([['a'], []]);
+  });
+
+  it('reads the dead letters after a position', async () => {
+    await store.add(aWebhook('a'), 'start');
+    await store.acquireLeases('one', 60_000);
+    const letters = ['e3', 'e1', 'e2'].map((event, n) =>
+      aDeadLetter(event, { failedAt: new Date(at.getTime() + (n === 2 ? 1 : 0)) }),
+    );
+    for (const dead of letters) await store.recordResults('one', 'a', { dead });
+    const after = async (failedAt: Date, eventID: string) =>
+      (await store.deadLetters({ webhookID: 'a' }, 2, { failedAt, eventID })).map((letter) => letter.eventID);
+    expect((await store.deadLetters({ webhookID: 'a' }, 2)).map(({ eventID }) => eventID)).toStrictEqual(['e1', 'e3']);
+    expect(await after(at, 'e1')).toStrictEqual(['e3', 'e2']);
+    expect(await after(at, 'e3')).toStrictEqual(['e2']);
+    expect(await after(new Date(at.getTime() + 1), 'e2')).toStrictEqual([]);
+    expect(await after(at, 'nul\0')).toStrictEqual([]);
+  });
+
+  it('counts failing keys of some webhooks up to a limit', async () => {
+    for (const id of ['a', 'b']) await store.add(aWebhook(id), 'start');
+    await store.acquireLeases('one', 60_000);
+    for (let page = 0; page < 11; page += 1) {
+      const spans = Array.from({ length: 1_000 }, (_, n) => ({ keyHash: `${page}-${n}`, version: 1, lastVersion: 1 }));
+      await store.recordResults('one', 'a', { enqueued: { spans, dueMs: 1 } });
+    }
+    await store.recordResults('one', 'b', { dead: aDeadLetter('e1') });
+    await place.tamper('UPDATE webhook_deliveries SET attempts = 1');
+    const [a, b] = [
+      { webhookID: 'a', retryingKeys: maxCounted, deadLetters: 0 },
+      { webhookID: 'b', retryingKeys: 0, deadLetters: 1 },
+    ];
+    expect(await store.deliveryStats()).toStrictEqual([a, b]);
+    expect(await store.deliveryStats(['b', 'none', 'nul\0'])).toStrictEqual([b]);
+    expect(await store.deliveryStats([])).toStrictEqual([]);
   });
 
   it('counts the dead letters of a webhook up to a limit', async () => {

@@ -7,6 +7,7 @@ import type { SubscriptionLimits } from '../../src/graphql/execution/subscriptio
 import { createGraphQLServer } from '../../src/graphql/server.js';
 import { startOperation, type OperationDeps, type OperationResults } from '../../src/graphql/websocket/operation.js';
 import { createRequestContext } from '../../src/http/request-context.js';
+import { createWebhookService } from '../../src/webhooks/webhook-service.js';
 import { toFetchResponse } from '../../src/http/response.js';
 import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
 import type { Ports } from '../../src/keys/ports.js';
@@ -54,6 +55,7 @@ export function serveWith(
     revalidate,
     keys: { ...createKeyService({ ...installation.ports, ...overridden.ports }), ...overridden.keys },
     credentials: createCredentialService({ store: installation.credentials, now: installation.now }),
+    webhooks: createWebhookService({ ...installation, allowed: 'loopback' }),
     audit: () => undefined,
     nextSlice: overridden.nextSlice ?? (() => undefined),
     nextStage: overridden.nextStage ?? (() => Promise.resolve()),

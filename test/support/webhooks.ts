@@ -21,7 +21,7 @@ export async function untilPolled({ app }: TestApp): Promise<void> {
 
 /** Adds a webhook to a service in this process. */
 export async function hookTo(
-  { app }: TestApp,
+  { app }: Pick<TestApp, 'app'>,
   url: string,
   { orgID, label = 'test', eventTypes = [] }: { orgID?: string; label?: string; eventTypes?: readonly string[] } = {},
 ): Promise<{ id: string; secret: string }> {

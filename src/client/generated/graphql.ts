@@ -1579,6 +1579,89 @@ export type RevokeKeyCredentialMutationVariables = Exact<{
 
 export type RevokeKeyCredentialMutation = { revokeKeyCredential: { id: string, kind: KeyCredentialKind, label: string, orgID: string | null, scopes: Array<KeyScope> | null, state: KeyCredentialState, lastFour: string | null, createdAt: string, expiresAt: string | null, revokedAt: string | null, lastUsedAt: string | null, successorID: string | null } | null };
 
+export type WebhookFieldsFragment = { id: string, label: string, orgID: string | null, eventTypes: Array<string> | null, receiver: string | null, createdAt: string, pausedAt: string | null, pausedReason: string | null, oldSecretUntil: string | null, failingKeys: number | null, deadLetterCount: number | null };
+
+export type KeyWebhooksQueryVariables = Exact<{
+  orgID?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type KeyWebhooksQuery = { keyWebhooks: { damagedIDs: Array<string>, edges: Array<{ cursor: string, node: { id: string, label: string, orgID: string | null, eventTypes: Array<string> | null, receiver: string | null, createdAt: string, pausedAt: string | null, pausedReason: string | null, oldSecretUntil: string | null, failingKeys: number | null, deadLetterCount: number | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+
+export type KeyWebhookQueryVariables = Exact<{
+  id: string | number;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type KeyWebhookQuery = { keyWebhook: { id: string, label: string, orgID: string | null, eventTypes: Array<string> | null, receiver: string | null, createdAt: string, pausedAt: string | null, pausedReason: string | null, oldSecretUntil: string | null, failingKeys: number | null, deadLetterCount: number | null, retries: Array<{ eventID: string | null, keyHash: string, version: number, lastVersion: number, attempts: number, nextAttemptAt: string, failedAt: string | null, lastError: string }> | null, deadLetters: { edges: Array<{ cursor: string, node: { eventID: string, keyHash: string, version: number, failedAt: string | null, attempts: number, lastError: string, isReplayed: boolean } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null } | null };
+
+export type AddKeyWebhookMutationVariables = Exact<{
+  url: string;
+  label?: string | null | undefined;
+  orgID?: string | null | undefined;
+  eventTypes?: Array<string> | string | null | undefined;
+  idempotencyKey?: string | null | undefined;
+}>;
+
+
+export type AddKeyWebhookMutation = { addKeyWebhook: { secret: string | null, webhook: { id: string, label: string, orgID: string | null, eventTypes: Array<string> | null, receiver: string | null, createdAt: string, pausedAt: string | null, pausedReason: string | null, oldSecretUntil: string | null, failingKeys: number | null, deadLetterCount: number | null } } | null };
+
+export type TestKeyWebhookMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type TestKeyWebhookMutation = { testKeyWebhook: { isDelivered: boolean, status: number | null, failure: string | null, webhook: { id: string } } | null };
+
+export type PauseKeyWebhookMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type PauseKeyWebhookMutation = { pauseKeyWebhook: { isReleased: boolean, webhook: { id: string, label: string, orgID: string | null, eventTypes: Array<string> | null, receiver: string | null, createdAt: string, pausedAt: string | null, pausedReason: string | null, oldSecretUntil: string | null, failingKeys: number | null, deadLetterCount: number | null } } | null };
+
+export type ResumeKeyWebhookMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type ResumeKeyWebhookMutation = { resumeKeyWebhook: { isReleased: boolean, webhook: { id: string, label: string, orgID: string | null, eventTypes: Array<string> | null, receiver: string | null, createdAt: string, pausedAt: string | null, pausedReason: string | null, oldSecretUntil: string | null, failingKeys: number | null, deadLetterCount: number | null } } | null };
+
+export type RotateKeyWebhookMutationVariables = Exact<{
+  id: string | number;
+  overlapHours: number;
+}>;
+
+
+export type RotateKeyWebhookMutation = { rotateKeyWebhook: { secret: string, isReleased: boolean, webhook: { id: string, label: string, orgID: string | null, eventTypes: Array<string> | null, receiver: string | null, createdAt: string, pausedAt: string | null, pausedReason: string | null, oldSecretUntil: string | null, failingKeys: number | null, deadLetterCount: number | null } } | null };
+
+export type RemoveKeyWebhookMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type RemoveKeyWebhookMutation = { removeKeyWebhook: { id: string, isReleased: boolean } | null };
+
+export type ReplayKeyWebhookDeadLettersMutationVariables = Exact<{
+  id: string | number;
+  eventID?: string | number | null | undefined;
+}>;
+
+
+export type ReplayKeyWebhookDeadLettersMutation = { replayKeyWebhookDeadLetters: { count: number, webhook: { id: string, label: string, orgID: string | null, eventTypes: Array<string> | null, receiver: string | null, createdAt: string, pausedAt: string | null, pausedReason: string | null, oldSecretUntil: string | null, failingKeys: number | null, deadLetterCount: number | null } } | null };
+
+export type DiscardKeyWebhookDeadLettersMutationVariables = Exact<{
+  id: string | number;
+  eventID?: string | number | null | undefined;
+}>;
+
+
+export type DiscardKeyWebhookDeadLettersMutation = { discardKeyWebhookDeadLetters: { count: number, isReleased: boolean, webhook: { id: string, label: string, orgID: string | null, eventTypes: Array<string> | null, receiver: string | null, createdAt: string, pausedAt: string | null, pausedReason: string | null, oldSecretUntil: string | null, failingKeys: number | null, deadLetterCount: number | null } } | null };
+
 export type OrgKeyChangedSubscriptionVariables = Exact<{
   orgID?: string | null | undefined;
   keyHash?: string | null | undefined;
@@ -2468,6 +2551,21 @@ export const CredentialFieldsFragmentDoc = new TypedDocumentString(`
   successorID
 }
     `, {"fragmentName":"CredentialFields"}) as unknown as TypedDocumentString<CredentialFieldsFragment, unknown>;
+export const WebhookFieldsFragmentDoc = new TypedDocumentString(`
+    fragment WebhookFields on KeyWebhook {
+  id
+  label
+  orgID
+  eventTypes
+  receiver
+  createdAt
+  pausedAt
+  pausedReason
+  oldSecretUntil
+  failingKeys
+  deadLetterCount
+}
+    `, {"fragmentName":"WebhookFields"}) as unknown as TypedDocumentString<WebhookFieldsFragment, unknown>;
 export const PreviewKeyDocument = new TypedDocumentString(`
     query PreviewKey($input: PreviewKeyInput!) {
   previewKey(input: $input) {
@@ -6270,6 +6368,252 @@ export const RevokeKeyCredentialDocument = new TypedDocumentString(`
   lastUsedAt
   successorID
 }`, {"hash":"sha256:c42e3502f55e343854db59cfa5607bbf4bd91b6576748c0f06ce8c82b21b8765"}) as unknown as TypedDocumentString<RevokeKeyCredentialMutation, RevokeKeyCredentialMutationVariables>;
+export const KeyWebhooksDocument = new TypedDocumentString(`
+    query KeyWebhooks($orgID: String, $first: Int, $after: String) {
+  keyWebhooks(orgID: $orgID, first: $first, after: $after) {
+    edges {
+      cursor
+      node {
+        ...WebhookFields
+      }
+    }
+    damagedIDs
+    pageInfo {
+      ...Place
+    }
+  }
+}
+    fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}
+fragment WebhookFields on KeyWebhook {
+  id
+  label
+  orgID
+  eventTypes
+  receiver
+  createdAt
+  pausedAt
+  pausedReason
+  oldSecretUntil
+  failingKeys
+  deadLetterCount
+}`, {"hash":"sha256:4ad8d46755d955bfc544ea6d6453eaafcfc12b6e2a2379ae6162b52d005895c3"}) as unknown as TypedDocumentString<KeyWebhooksQuery, KeyWebhooksQueryVariables>;
+export const KeyWebhookDocument = new TypedDocumentString(`
+    query KeyWebhook($id: ID!, $first: Int, $after: String) {
+  keyWebhook(id: $id) {
+    ...WebhookFields
+    retries {
+      eventID
+      keyHash
+      version
+      lastVersion
+      attempts
+      nextAttemptAt
+      failedAt
+      lastError
+    }
+    deadLetters(first: $first, after: $after) {
+      edges {
+        cursor
+        node {
+          eventID
+          keyHash
+          version
+          failedAt
+          attempts
+          lastError
+          isReplayed
+        }
+      }
+      pageInfo {
+        ...Place
+      }
+    }
+  }
+}
+    fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}
+fragment WebhookFields on KeyWebhook {
+  id
+  label
+  orgID
+  eventTypes
+  receiver
+  createdAt
+  pausedAt
+  pausedReason
+  oldSecretUntil
+  failingKeys
+  deadLetterCount
+}`, {"hash":"sha256:bae7f6ae28972d07141a970718079719c654308a3e81fbfcf827f3fa86f7a92b"}) as unknown as TypedDocumentString<KeyWebhookQuery, KeyWebhookQueryVariables>;
+export const AddKeyWebhookDocument = new TypedDocumentString(`
+    mutation AddKeyWebhook($url: String!, $label: String, $orgID: String, $eventTypes: [String!], $idempotencyKey: String) {
+  addKeyWebhook(
+    url: $url
+    label: $label
+    orgID: $orgID
+    eventTypes: $eventTypes
+    idempotencyKey: $idempotencyKey
+  ) {
+    webhook {
+      ...WebhookFields
+    }
+    secret
+  }
+}
+    fragment WebhookFields on KeyWebhook {
+  id
+  label
+  orgID
+  eventTypes
+  receiver
+  createdAt
+  pausedAt
+  pausedReason
+  oldSecretUntil
+  failingKeys
+  deadLetterCount
+}`, {"hash":"sha256:d0ade0b6870355a21f42f3232c7bfbb6a59a170ca0a03a5fc145552968be064c"}) as unknown as TypedDocumentString<AddKeyWebhookMutation, AddKeyWebhookMutationVariables>;
+export const TestKeyWebhookDocument = new TypedDocumentString(`
+    mutation TestKeyWebhook($id: ID!) {
+  testKeyWebhook(id: $id) {
+    webhook {
+      id
+    }
+    isDelivered
+    status
+    failure
+  }
+}
+    `, {"hash":"sha256:52df4cc5f5faf2d538b5567f2f823639545e93b7c07490e0300a91ce1fb614fd"}) as unknown as TypedDocumentString<TestKeyWebhookMutation, TestKeyWebhookMutationVariables>;
+export const PauseKeyWebhookDocument = new TypedDocumentString(`
+    mutation PauseKeyWebhook($id: ID!) {
+  pauseKeyWebhook(id: $id) {
+    webhook {
+      ...WebhookFields
+    }
+    isReleased
+  }
+}
+    fragment WebhookFields on KeyWebhook {
+  id
+  label
+  orgID
+  eventTypes
+  receiver
+  createdAt
+  pausedAt
+  pausedReason
+  oldSecretUntil
+  failingKeys
+  deadLetterCount
+}`, {"hash":"sha256:e4c1bb52b8076cb6f37d552fc01d48b00416df82eab0a1114ff63d212a45ac5d"}) as unknown as TypedDocumentString<PauseKeyWebhookMutation, PauseKeyWebhookMutationVariables>;
+export const ResumeKeyWebhookDocument = new TypedDocumentString(`
+    mutation ResumeKeyWebhook($id: ID!) {
+  resumeKeyWebhook(id: $id) {
+    webhook {
+      ...WebhookFields
+    }
+    isReleased
+  }
+}
+    fragment WebhookFields on KeyWebhook {
+  id
+  label
+  orgID
+  eventTypes
+  receiver
+  createdAt
+  pausedAt
+  pausedReason
+  oldSecretUntil
+  failingKeys
+  deadLetterCount
+}`, {"hash":"sha256:82d26ef386113dee37886fe7cafc279c9dd66777ad410111b72fb12d834ca7ea"}) as unknown as TypedDocumentString<ResumeKeyWebhookMutation, ResumeKeyWebhookMutationVariables>;
+export const RotateKeyWebhookDocument = new TypedDocumentString(`
+    mutation RotateKeyWebhook($id: ID!, $overlapHours: Int!) {
+  rotateKeyWebhook(id: $id, overlapHours: $overlapHours) {
+    webhook {
+      ...WebhookFields
+    }
+    secret
+    isReleased
+  }
+}
+    fragment WebhookFields on KeyWebhook {
+  id
+  label
+  orgID
+  eventTypes
+  receiver
+  createdAt
+  pausedAt
+  pausedReason
+  oldSecretUntil
+  failingKeys
+  deadLetterCount
+}`, {"hash":"sha256:1de898a52b450f6a7778b448cccba84e1622c26519be316c3fcd20df48503c2d"}) as unknown as TypedDocumentString<RotateKeyWebhookMutation, RotateKeyWebhookMutationVariables>;
+export const RemoveKeyWebhookDocument = new TypedDocumentString(`
+    mutation RemoveKeyWebhook($id: ID!) {
+  removeKeyWebhook(id: $id) {
+    id
+    isReleased
+  }
+}
+    `, {"hash":"sha256:25b9b932a4ca9b14c2d1cb45ada68a1fc3b54743dd97519308ea9eb6821332e6"}) as unknown as TypedDocumentString<RemoveKeyWebhookMutation, RemoveKeyWebhookMutationVariables>;
+export const ReplayKeyWebhookDeadLettersDocument = new TypedDocumentString(`
+    mutation ReplayKeyWebhookDeadLetters($id: ID!, $eventID: ID) {
+  replayKeyWebhookDeadLetters(id: $id, eventID: $eventID) {
+    webhook {
+      ...WebhookFields
+    }
+    count
+  }
+}
+    fragment WebhookFields on KeyWebhook {
+  id
+  label
+  orgID
+  eventTypes
+  receiver
+  createdAt
+  pausedAt
+  pausedReason
+  oldSecretUntil
+  failingKeys
+  deadLetterCount
+}`, {"hash":"sha256:2ce0f54a27c56955642ce0c600e87fc865f4aec5a5bba5583bb0900c4232da08"}) as unknown as TypedDocumentString<ReplayKeyWebhookDeadLettersMutation, ReplayKeyWebhookDeadLettersMutationVariables>;
+export const DiscardKeyWebhookDeadLettersDocument = new TypedDocumentString(`
+    mutation DiscardKeyWebhookDeadLetters($id: ID!, $eventID: ID) {
+  discardKeyWebhookDeadLetters(id: $id, eventID: $eventID) {
+    webhook {
+      ...WebhookFields
+    }
+    count
+    isReleased
+  }
+}
+    fragment WebhookFields on KeyWebhook {
+  id
+  label
+  orgID
+  eventTypes
+  receiver
+  createdAt
+  pausedAt
+  pausedReason
+  oldSecretUntil
+  failingKeys
+  deadLetterCount
+}`, {"hash":"sha256:a65d86c5592e7722340e1e5470976ecc7fd7134a3214f599b7ebeef0eb918eb3"}) as unknown as TypedDocumentString<DiscardKeyWebhookDeadLettersMutation, DiscardKeyWebhookDeadLettersMutationVariables>;
 export const OrgKeyChangedDocument = new TypedDocumentString(`
     subscription OrgKeyChanged($orgID: String, $keyHash: String, $after: String) {
   orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) {

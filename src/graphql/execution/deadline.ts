@@ -87,6 +87,7 @@ export async function runUntilDeadline<T>(
       deadline.throwIfExpired();
       isCommitting = true;
     },
+    onExpire: (listener: () => void) => deadline.onExpire(listener),
   };
   return new Promise((resolve, reject) => {
     const removeListener = deadline.onExpire(() => {

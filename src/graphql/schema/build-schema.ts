@@ -21,6 +21,7 @@ import './policy-change.js';
 import './propose.js';
 import './proposal.js';
 import './credential.js';
+import './webhook.js';
 import './change-feed.js';
 import './gateways.js';
 

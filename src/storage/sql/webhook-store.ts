@@ -1,4 +1,5 @@
 import {
+  maxCounted,
   maxWebhooks,
   type DeadLetterFilter,
   type Delivery,
@@ -55,6 +56,13 @@ const newNotice = {
 } as const;
 /** The number of deliveries that one transaction brings forward, while other statements wait. */
 const batchSize = 500;
+/** The identifier of a webhook, and the numbers of its failing keys and dead letters. */
+const counts = `id,
+  (SELECT count(*) FROM (
+     SELECT 1 FROM webhook_deliveries WHERE webhook_id = webhooks.id AND ${deliveryKinds.retry} AND state = 'pending'
+     LIMIT ${maxCounted}) AS failing) AS failing,
+  (SELECT count(*) FROM (
+     SELECT 1 FROM webhook_deliveries WHERE webhook_id = webhooks.id AND ${isDead} LIMIT ${maxCounted}) AS dead) AS dead`;
 /** Versions that do not follow those in the table are of a key that was created again after a purge. */
 const ifFollowing = (column: string) =>
   `${column} = CASE WHEN excluded.version > webhook_deliveries.last_version THEN webhook_deliveries.${column} ELSE excluded.${column} END`;
@@ -64,13 +72,14 @@ function webhookStatements({ name, nowMs, inList, forUpdate, historySpans }: Dia
   const isHeldBy = `holder IN ($2, '${recalled}' || CAST($2 AS text))`;
   return {
     lockTable: name === 'postgres' ? prepared('LOCK TABLE webhooks IN SHARE ROW EXCLUSIVE MODE') : undefined,
-    count: prepared('SELECT count(*) AS count FROM webhooks'),
     insert: prepared(insertInto('webhooks', signedWebhookColumns)),
     insertProgress: prepared('INSERT INTO webhook_progress (webhook_id, cursor, held_until) VALUES ($1, $2, 0)'),
     all: prepared('SELECT * FROM webhooks ORDER BY created, id'),
+    /** `$1` is the organization. */
+    ofOrg: prepared('SELECT * FROM webhooks WHERE org_id = $1 ORDER BY created, id'),
     byIDForUpdate: prepared(`SELECT * FROM webhooks WHERE id = $1 ${forUpdate()}`),
     replace: prepared(updateByID('webhooks', signedWebhookColumns)),
-    remove: prepared('DELETE FROM webhooks WHERE id = $1 RETURNING id'),
+    remove: prepared('DELETE FROM webhooks WHERE id = $1 RETURNING org_id'),
     removeDeliveries: prepared('DELETE FROM webhook_deliveries WHERE webhook_id = $1'),
     // No condition on the lease, so that it waits for a process that is acquiring the lease, and recalls it then.
     recall: prepared(
@@ -120,12 +129,9 @@ function webhookStatements({ name, nowMs, inList, forUpdate, historySpans }: Dia
        WHERE webhook_id = $1 AND ${isHeldBy} AND held_until > ${nowMs}
          AND EXISTS (SELECT 1 FROM webhooks WHERE id = $1) RETURNING webhook_id`,
     ),
-    deliveryStats: prepared(
-      `SELECT id,
-         (SELECT count(*) FROM webhook_deliveries
-          WHERE webhook_id = id AND ${deliveryKinds.retry} AND state = 'pending') AS failing,
-         (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = id AND ${isDead}) AS dead FROM webhooks`,
-    ),
+    deliveryStats: prepared(`SELECT ${counts} FROM webhooks`),
+    /** `$1` is a list of webhooks. */
+    deliveryStatsOf: prepared(`SELECT ${counts} FROM webhooks WHERE id ${inList('$1', 'text')}`),
     countDead: prepared(
       `SELECT count(*) AS count FROM (
          SELECT 1 FROM webhook_deliveries WHERE webhook_id = $1 AND ${isDead} LIMIT $2) AS dead`,
@@ -161,12 +167,24 @@ function webhookStatements({ name, nowMs, inList, forUpdate, historySpans }: Dia
     ),
     removeDelivery: prepared(`DELETE FROM webhook_deliveries WHERE ${isSameDelivery}`),
     insertEvent: prepared(`${insertInto('webhook_deliveries', deliveryNames)} ON CONFLICT DO NOTHING`),
-    deadLetters: prepared(`SELECT * FROM webhook_deliveries WHERE ${isSelected} ORDER BY failed_at, event_id LIMIT $3`),
+    deadLetters: prepared(
+      `SELECT * FROM webhook_deliveries WHERE ${isSelected} AND (failed_at, event_id) > ($4, $5)
+       ORDER BY failed_at, event_id LIMIT $3`,
+    ),
     replay: prepared(
       `UPDATE webhook_deliveries SET due = $3, attempts = 0 WHERE ${isSelected} AND due IS NULL RETURNING event_id`,
     ),
     discard: prepared(`DELETE FROM webhook_deliveries WHERE ${isSelected} RETURNING event_id`),
   };
+}
+
+/** Before each time that is stored. */
+const beforeAll = new Date(-1);
+
+interface StatsRow {
+  readonly id: string;
+  readonly failing: bigint;
+  readonly dead: bigint;
 }
 
 type LeaseRow = SignedRow<WebhookRow> & { cursor: string; holder: string | null; remaining_ms: bigint };
@@ -191,28 +209,37 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
   const bigintOrNull = (value: number | undefined) => (value === undefined ? null : BigInt(value));
 
   return {
-    add: (webhook, cursor) =>
+    add: (webhook, cursor, permit) =>
       transaction(function* () {
         // Transactions that add webhooks count them one after the other.
         if (sql.lockTable) yield* query(sql.lockTable);
-        const [found] = yield* query<{ count: bigint }>(sql.count);
-        if (Number(found?.count ?? 0n) >= maxWebhooks) {
+        const rows = yield* query<SignedRow<WebhookRow>>(sql.all);
+        const existing = rows.find(({ id }) => id === webhook.id);
+        if (existing) return verified(existing);
+        const orgID = webhook.orgID ?? null;
+        permit?.(rows.filter((row) => row.org_id === orgID).length);
+        if (rows.length >= maxWebhooks) {
           throw new AppError('CONFLICT', `There are ${maxWebhooks} webhooks already, which is the maximum.`);
         }
         yield* query(sql.insert, signedValues(webhook));
         yield* query(sql.insertProgress, [webhook.id, cursor]);
+        return webhook;
       }),
-    async list() {
-      const rows = await all<SignedRow<WebhookRow>>(sql.all);
+    async list(orgID) {
+      if (orgID !== undefined && !isBindableText(orgID)) return { intact: [], damaged: [] };
+      const rows = await (orgID === undefined
+        ? all<SignedRow<WebhookRow>>(sql.all)
+        : all<SignedRow<WebhookRow>>(sql.ofOrg, [orgID]));
       return {
         intact: rows.filter(table.isAuthentic).map(webhookFromRow),
         damaged: rows.filter((row) => !table.isAuthentic(row)).map(({ id }) => id),
       };
     },
-    change: (id, change) =>
+    change: (id, change, permit) =>
       transaction(function* () {
         const [row] = isBindableText(id) ? yield* query<SignedRow<WebhookRow>>(sql.byIDForUpdate, [id]) : [];
         if (!row) return undefined;
+        permit?.(row.org_id ?? undefined);
         const next = change(verified(row));
         const signed = table.signed(webhookToRow(next));
         if (isSameRow(signed, row)) return next;
@@ -220,18 +247,21 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
         yield* query(sql.recall, [id]);
         return next;
       }),
-    remove: (id) =>
+    remove: (id, permit) =>
       transaction(function* () {
         if (!isBindableText(id)) return false;
-        const removed = yield* query(sql.remove, [id]);
+        const removed = yield* query<Pick<WebhookRow, 'org_id'>>(sql.remove, [id]);
+        for (const row of removed) permit?.(row.org_id ?? undefined);
         yield* query(sql.recall, [id]);
         yield* query(sql.removeDeliveries, [id]);
         yield* query(sql.dropProgress);
         return removed.length > 0;
       }),
     isRecalled: async (id) => (await all(sql.isRecalled, [id])).length > 0,
-    deliveryStats: async () => {
-      const rows = await all<{ id: string; failing: bigint; dead: bigint }>(sql.deliveryStats);
+    deliveryStats: async (ids) => {
+      const rows = await (ids === undefined
+        ? all<StatsRow>(sql.deliveryStats)
+        : all<StatsRow>(sql.deliveryStatsOf, [ids.filter(isBindableText)]));
       return rows.map((row) => ({
         webhookID: row.id,
         retryingKeys: Number(row.failing),
@@ -242,10 +272,12 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
       const [found] = await all<{ count: bigint }>(sql.countDead, [id, limit]);
       return Number(found?.count ?? 0n);
     },
-    deadLetters: async (filter, limit) =>
-      canMatch(filter)
-        ? (await all<DeliveryRow>(sql.deadLetters, [...filterValues(filter), limit])).map(deliveryFromRow)
-        : [],
+    async deadLetters(filter, limit, after) {
+      const { failedAt = beforeAll, eventID = '' } = after ?? {};
+      if (!canMatch(filter) || !isBindableText(eventID)) return [];
+      const values = [...filterValues(filter), limit, BigInt(failedAt.getTime()), eventID];
+      return (await all<DeliveryRow>(sql.deadLetters, values)).map(deliveryFromRow);
+    },
     replay: async (filter, dueMs) =>
       canMatch(filter) ? (await run(sql.replay, [...filterValues(filter), BigInt(dueMs)])).length : 0,
     discard: (filter) =>

@@ -123,6 +123,9 @@ export function createSamples({ keyIDOf, hashOf, count }) {
     kind: () => ({ literal: 'SERVICE' }),
     scopes: () => ({ literal: '[READ]' }),
     overlapHours: () => 0,
+    // No webhook is tested: none has the identifier of a key.
+    url: () => 'https://hooks.example.com/bench',
+    eventTypes: () => ['orgKey.deleted'],
     change: () => ({ patch: { patch } }),
     // The longest range of days.
     from: () => new Date(Date.now() - 399 * 86_400_000).toISOString().slice(0, 10),
@@ -149,6 +152,7 @@ export function createSamples({ keyIDOf, hashOf, count }) {
         'applyAt',
         'digest',
         'expiresAt',
+        'eventID',
         'states',
         'limit',
       ].map((name) => [name, () => undefined]),

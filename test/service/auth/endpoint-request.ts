@@ -1,3 +1,4 @@
+import { hookTo } from '../../support/webhooks.js';
 import type { TestResponse, TestApp } from '../../support/app.js';
 import { sendRequest } from '../../support/responses.js';
 import type { Endpoint } from './matrix-rows.js';
@@ -11,6 +12,7 @@ interface Target {
   readonly query?: string;
   readonly proposal?: string;
   readonly credential?: string;
+  readonly webhook?: string;
 }
 
 /** Sends the minimal request of an endpoint with the given headers, by default for the key `k1`. */
@@ -18,9 +20,9 @@ export function sendTo(
   t: TestApp,
   endpoint: Endpoint,
   headers: Headers,
-  { keyID = 'k1', node = '', query = '', proposal = '', credential = '' }: Target = {},
+  { keyID = 'k1', node = '', query = '', proposal = '', credential = '', webhook = '' }: Target = {},
 ) {
-  const body = endpoint.body(keyID, node, proposal, credential);
+  const body = endpoint.body(keyID, node, proposal, credential, webhook);
   const type: Headers = body === '' ? [] : [['content-type', 'application/json']];
   return t.send(`${endpoint.target(keyID)}${query}`, {
     method: endpoint.method,
@@ -51,8 +53,17 @@ export async function sendToFreshKey(
   const node = (found.body['data'] as { orgKey: { id: string } | null }).orgKey?.id ?? '';
   const proposal = endpoint.key === 'proposed' ? await proposalFor(t, endpoint, headers, keyID) : '';
   const issued = endpoint.key === 'issued' ? await t.issue('service', { orgID: 'acme', scopes: ['admin'] }) : undefined;
-  const target = { keyID, node, query, proposal, credential: issued?.id ?? '' };
+  const webhook = /Webhook/.test(endpoint.name) ? await webhookFor(t, endpoint) : '';
+  const target = { keyID, node, query, proposal, credential: issued?.id ?? '', webhook };
   return { ...(await sendTo(t, endpoint, headers, target)), keyID };
+}
+
+/** Adds a webhook if the endpoint requires one. Removes all others, of which there is a maximum. */
+async function webhookFor({ app }: TestApp, { key }: Endpoint): Promise<string> {
+  const { webhooks } = app.services;
+  for (const { id } of (await webhooks.list()).intact) await webhooks.remove(id);
+  // Nothing listens there.
+  return key === 'hooked' ? (await hookTo({ app }, 'http://127.0.0.1:1/', { orgID: 'acme' })).id : '';
 }
 
 /** Proposes a change as the caller if the endpoint requires that and the caller can, and as another person otherwise. */

@@ -11,10 +11,10 @@ import { credentialKinds, type CredentialKind } from '../../../src/credentials/c
 type Foreign = 'NOT_FOUND' | 'FORBIDDEN' | 'nothing' | 'the same';
 
 interface Row {
-  /** A root field with its arguments and fields, or the body of a route. `KEY` and `NODE` stand for a key of acme's, `PROPOSAL` for a proposal for it, `CREDENTIAL` for a credential of acme's. */
+  /** A root field with its arguments and fields, or the body of a route. `KEY` and `NODE` stand for a key of acme's, `PROPOSAL` for a proposal for it, `CREDENTIAL` and `WEBHOOK` for a credential and a webhook of acme's. */
   readonly call?: string;
   /** The state of the key in which the call succeeds. */
-  readonly key?: 'absent' | 'deleted' | 'rotated' | 'proposed' | 'issued';
+  readonly key?: 'absent' | 'deleted' | 'rotated' | 'proposed' | 'issued' | 'hooked';
   readonly foreign: Foreign;
   /** The scopes that it requires. Default: that of reading. */
   readonly scopes?: readonly Scope[];
@@ -158,6 +158,47 @@ const rootFields: Readonly<Record<string, Row>> = {
     foreign: 'NOT_FOUND',
     scopes: ['admin'],
   },
+  keyWebhooks: {
+    call: 'keyWebhooks(orgID: "acme") { edges { cursor } }',
+    key: 'hooked',
+    foreign: 'nothing',
+    scopes: ['admin'],
+  },
+  keyWebhook: { call: 'keyWebhook(id: "WEBHOOK") { id }', key: 'hooked', foreign: 'nothing', scopes: ['admin'] },
+  addKeyWebhook: {
+    call: 'addKeyWebhook(url: "http://localhost:1/", orgID: "acme") { webhook { id } }',
+    foreign: 'FORBIDDEN',
+    scopes: ['read', 'admin'],
+  },
+  ...Object.fromEntries(
+    ['test', 'pause', 'resume', 'rotate'].map((verb) => [
+      `${verb}KeyWebhook`,
+      {
+        call: `${verb}KeyWebhook(id: "WEBHOOK") { webhook { id } }`,
+        key: 'hooked',
+        foreign: 'NOT_FOUND',
+        scopes: ['admin'],
+      } as const,
+    ]),
+  ),
+  removeKeyWebhook: {
+    call: 'removeKeyWebhook(id: "WEBHOOK") { id }',
+    key: 'hooked',
+    foreign: 'NOT_FOUND',
+    scopes: ['admin'],
+  },
+  replayKeyWebhookDeadLetters: {
+    call: 'replayKeyWebhookDeadLetters(id: "WEBHOOK") { count }',
+    key: 'hooked',
+    foreign: 'NOT_FOUND',
+    scopes: ['admin'],
+  },
+  discardKeyWebhookDeadLetters: {
+    call: 'discardKeyWebhookDeadLetters(id: "WEBHOOK") { count }',
+    key: 'hooked',
+    foreign: 'NOT_FOUND',
+    scopes: ['admin'],
+  },
   verifyKey: { call: 'verifyKey(keyID: "KEY") { code }', foreign: 'nothing', scopes: ['verify'] },
   deliverKey: { call: 'deliverKey(by: { keyID: "KEY" }) { keyHash }', foreign: 'nothing', scopes: ['deliver'] },
   deliverKeys: { call: 'deliverKeys(orgID: "acme") { items { keyHash } }', foreign: 'nothing', scopes: ['deliver'] },
@@ -257,7 +298,7 @@ export interface Endpoint {
   readonly method: string;
   readonly target: (keyID: string) => string;
   /** Empty if it has none. */
-  readonly body: (keyID: string, node: string, proposal?: string, credential?: string) => string;
+  readonly body: (keyID: string, node: string, proposal?: string, credential?: string, webhook?: string) => string;
 }
 
 const roots = [
@@ -323,12 +364,13 @@ function graphqlEndpoint(operation: string, name: string, row: Row, kinds: reado
     isUnbound: row.isUnbound ?? false,
     method: 'POST',
     target: () => '/graphql',
-    body: (keyID, node, proposal = '', credential = '') => {
+    body: (keyID, node, proposal = '', credential = '', webhook = '') => {
       const call = (row.call ?? name)
         .replaceAll('KEY', keyID)
         .replaceAll('NODE', node)
         .replaceAll('PROPOSAL', proposal)
-        .replaceAll('CREDENTIAL', credential);
+        .replaceAll('CREDENTIAL', credential)
+        .replaceAll('WEBHOOK', webhook);
       return JSON.stringify({ query: `${operation} { ${call} }` });
     },
   };

@@ -53,9 +53,9 @@ describe('a connection', () => {
         return isObjectType(type) && 'edges' in type.getFields();
       });
     // These are read forwards only: `last` and `before` are rejected.
-    const ofNodes = ['Query.gateways', 'Query.keyCredentials', 'Query.keyProposals'];
+    const ofNodes = ['Query.gateways', 'Query.keyCredentials', 'Query.keyProposals', 'Query.keyWebhooks'];
     const forwards = [...ofNodes, 'Query.impactOfPolicy', 'Query.orgKeyChanges'];
-    const all = [...names, ...forwards, 'OrgKey.deployments'];
+    const all = [...names, ...forwards, 'KeyWebhook.deadLetters', 'OrgKey.deployments'];
     expect(found.map(({ coordinate }) => coordinate).toSorted()).toEqual(all.toSorted());
     for (const { field } of found) {
       const args = Object.fromEntries(field.args.map(({ name, type }) => [name, String(type)]));

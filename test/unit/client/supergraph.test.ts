@@ -31,8 +31,10 @@ const nameOf = (document: string) => /(?:query|mutation|subscription) (\w+)/.exe
 /** Documents for Keyfront itself: the subgraph does not have their root fields, which a company may own. */
 const direct = [
   'AcknowledgeChanges',
+  'AddKeyWebhook',
   'DeliverKey',
   'DeliverKeys',
+  'DiscardKeyWebhookDeadLetters',
   'ForgetGateway',
   'Gateways',
   'IssueKeyCredential',
@@ -41,11 +43,19 @@ const direct = [
   'KeyDeployed',
   'KeyDeployments',
   'KeyDigest',
+  'KeyWebhook',
+  'KeyWebhooks',
   'Organization',
   'OrganizationQuota',
   'Organizations',
+  'PauseKeyWebhook',
+  'RemoveKeyWebhook',
+  'ReplayKeyWebhookDeadLetters',
+  'ResumeKeyWebhook',
   'RevokeKeyCredential',
   'RotateKeyCredential',
+  'RotateKeyWebhook',
+  'TestKeyWebhook',
   'Viewer',
 ];
 

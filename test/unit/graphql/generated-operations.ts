@@ -41,7 +41,7 @@ interface Fragment {
 
 /** Whether two services answer differently, because the result has secrets and identifiers that are random. */
 export function hasRandomResult({ query }: Pick<Operation, 'query'>): boolean {
-  return /keyCredential/i.test(query);
+  return /keyCredential|keyWebhook/i.test(query);
 }
 
 /**

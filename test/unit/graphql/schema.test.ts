@@ -96,14 +96,16 @@ describe('the GraphQL schema', () => {
     expect(new Set(names)).toEqual(new Set(['edges']));
   });
 
-  it('makes a Node of every type with an id, except credentials, proposals, and organizations, whose identifiers belong to other graphs', () => {
+  it('makes a Node of every type with an id, except credentials, webhooks, proposals, and organizations, whose identifiers belong to other graphs', () => {
     const identified = ours.filter(isObjectType).filter((type) => 'id' in type.getFields());
     const nodes = identified.filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
     expect(nodes.map(({ name }) => name)).toEqual(['OrgKey']);
     expect(identified.filter((type) => !nodes.includes(type)).map(({ name }) => name)).toEqual([
       'KeyCredential',
       'KeyProposal',
+      'KeyWebhook',
       'Organization',
+      'RemovedKeyWebhook',
     ]);
   });
 
@@ -130,6 +132,7 @@ describe('the GraphQL schema', () => {
       'Mutation.removeKeyPolicies(dryRun: Boolean! = true)',
       'Mutation.resetOrgQuotas(dryRun: Boolean! = true)',
       'Mutation.rotateKeyCredential(overlapHours: Int! = 24)',
+      'Mutation.rotateKeyWebhook(overlapHours: Int! = 24)',
       'Mutation.updateOrgKey(resetQuota: Boolean = false)',
       'Mutation.updateOrgKeys(dryRun: Boolean! = true)',
       'Mutation.updateOrgKeys(resetQuota: Boolean = false)',

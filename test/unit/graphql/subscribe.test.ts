@@ -7,6 +7,7 @@ import { subscribe } from '../../../src/graphql/execution/subscribe.js';
 import { createSubscriptionRegistry } from '../../../src/graphql/execution/subscription-registry.js';
 import { servedSchema } from '../../../src/graphql/schema/served.js';
 import type { CredentialService } from '../../../src/credentials/credential-service.js';
+import type { WebhookService } from '../../../src/webhooks/webhook-service.js';
 import type { KeyService } from '../../../src/keys/key-service.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { requestContextOf } from '../../support/request-context.js';
@@ -27,11 +28,13 @@ it('leaves no slot of the registry to a subscription that registers after the de
   };
   const keys = new Proxy({} as KeyService, { get: () => () => Promise.resolve(nothing()) });
   const credentials = {} as CredentialService;
+  const webhooks = {} as WebhookService;
   const deps = { deadlineMs: 1, log: createLogger('silent'), nextSlice: () => undefined };
   const context = createContext(
     {
       keys,
       credentials,
+      webhooks,
       audit: () => undefined,
       revalidate: () => Promise.resolve(),
       nextSlice: () => slice.promise,

@@ -637,6 +637,35 @@ query Credentials($first: Int) {
 }`,
   },
   {
+    group: 'Read',
+    title: 'List webhooks',
+    credential: 'service',
+    query: `# The receivers of changes that
+# you may administer, with what
+# has failed.
+query Webhooks($first: Int) {
+  keyWebhooks(first: $first) {
+    edges {
+      node {
+        id
+        label
+        orgID
+        eventTypes
+        receiver
+        pausedReason
+        failingKeys
+        deadLetterCount
+      }
+    }
+    damagedIDs
+    pageInfo { hasNextPage endCursor }
+  }
+}`,
+    variables: `{
+  "first": 10
+}`,
+  },
+  {
     group: 'Change',
     title: 'Propose a change',
     credential: 'service',
