@@ -95,7 +95,7 @@ describe('the JSON of a response', () => {
         await expectJSONOf({ value });
         await expectJSONOf([large, value, { value, large }]);
       }),
-      generated(runs('SIZE_RUNS', 100)),
+      generated(runs('SIZE_RUNS', 30)),
     );
   });
 

@@ -313,7 +313,7 @@ describe('generated definitions', () => {
         ).toBe(true);
         expect(rule.methods).toContain(request.method?.toUpperCase());
       }),
-      generated(runs('DECISION_RUNS', 10_000)),
+      generated(runs('DECISION_RUNS', 2_000)),
     );
     expect([...seen].sort()).toEqual(
       ['EXPIRED', 'INACTIVE', 'METHOD_OR_PATH_DENIED', 'NO_ACCESS', 'QUOTA_EXCEEDED', 'UNKNOWN_POLICY', 'VALID'].sort(),
