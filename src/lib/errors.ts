@@ -54,10 +54,10 @@ export class AppError extends Error {
 }
 
 /** The INVALID error of an argument that is not valid; `message` says what was expected. */
-export function invalidArgument(argument: string | Path, message: string): AppError {
+export function invalidArgument(argument: string | Path, message: string, code = 'MALFORMED_ARGUMENT'): AppError {
   const path = typeof argument === 'string' ? [argument] : argument;
   return new AppError('INVALID', `\`${pathText(path)}\` ${message}.`, {
-    issues: [{ path, code: 'MALFORMED_ARGUMENT', message }],
+    issues: [{ path, code, message }],
   });
 }
 

@@ -146,7 +146,7 @@ builder.queryField('keyCredentials', (t) =>
 
 /** @throws {AppError} INVALID unless the text is a point in time. */
 function dateFrom(text: string): Date {
-  if (!isDateTime(text)) throw invalidArgument('expiresAt', dateTimeRule);
+  if (!isDateTime(text)) throw invalidArgument('expiresAt', dateTimeRule, 'MALFORMED_DATE');
   return new Date(text);
 }
 

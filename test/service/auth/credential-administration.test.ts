@@ -178,6 +178,10 @@ describe('a request to issue', () => {
         expect(issueOf(response)?.path).toBe(path);
       }
     }
+    for (const time of ['2026-02-30T12:00:00Z', '2026-03-01T12:00:00', 'soon', '']) {
+      const response = await issue(`label: "x", expiresAt: "${time}"`);
+      expect(issueOf(response)).toMatchObject({ path: 'expiresAt', code: 'MALFORMED_DATE' });
+    }
     for (const hours of [-1, 8761]) expect(codeOf(await rotate('cred_1', hours))).toBe('INVALID');
     expect(await stored()).toStrictEqual(before);
   });
