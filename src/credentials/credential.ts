@@ -72,6 +72,26 @@ export function stateOfCredential(
   return successorID === undefined ? 'active' : 'replaced';
 }
 
+/**
+ * Returns why the principal of a credential is not trusted any more; undefined if it is. A rotated credential that has expired is as
+ * trusted as its successor. Of somebody who has signed on, and of the command line, nothing can be known.
+ *
+ * @throws {AppError} INTERNAL when a credential fails its integrity check.
+ */
+export async function whyNotTrusted(
+  store: Pick<CredentialStore, 'find'>,
+  id: string,
+  now: Date,
+): Promise<'revoked' | 'expired' | undefined> {
+  for (let found = await store.find(id); found; found = await store.find(found.successorID ?? '')) {
+    const state = stateOfCredential(found, now);
+    if (state === 'revoked') return state;
+    if (state !== 'expired') return undefined;
+    if (found.successorID === undefined) return state;
+  }
+  return undefined;
+}
+
 /** The store of credentials. */
 export interface CredentialStore {
   /**
@@ -80,6 +100,12 @@ export interface CredentialStore {
    * @throws {AppError} INTERNAL when the row fails its integrity check.
    */
   findBySecretHash(secretHash: Uint8Array, at: Date): Promise<FoundCredential | undefined>;
+  /**
+   * Returns the newest state of a credential; undefined if there never was one with this ID.
+   *
+   * @throws {AppError} INTERNAL when it is missing, was put back, or fails its integrity check.
+   */
+  find(id: string): Promise<StoredCredential | undefined>;
   /**
    * Adds a credential, unless there is one with its ID. Returns the stored one. `permit` is pure and synchronous; if it
    * throws, nothing is written.

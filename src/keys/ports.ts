@@ -86,6 +86,8 @@ export interface Ports extends SecretProtectionDeps {
   readonly proposals: ProposalStore;
   readonly proposalRequests: RequestCodec;
   readonly gateways: GatewayStore;
+  /** Returns why a credential is not trusted any more; undefined if it is, or if nothing is known of it. */
+  readonly whyNotTrusted: (credentialID: string) => Promise<'revoked' | 'expired' | undefined>;
   /** Notes the requests of gateways. Absent in commands, which serve none. */
   readonly noteUse?: NoteUse | undefined;
   readonly now: () => Date;

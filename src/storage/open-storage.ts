@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config, ConfigSecrets } from '../config/config.js';
+import { whyNotTrusted } from '../credentials/credential.js';
 import type { Ports, KeyStore } from '../keys/ports.js';
 import { createQuotaNotices } from '../keys/quota-notices.js';
 import type { QuotaOutbox } from '../keys/quota/external-counters.js';
@@ -145,6 +146,7 @@ export async function openServices(
       proposals,
       uses,
       gateways,
+      whyNotTrusted: (credentialID) => whyNotTrusted(credentials, credentialID, now()),
       now,
       hashKeyID: createKeyHash(config.keyHash, secrets.keyHashPepper),
       randomHex: () => withChecksum(overrides.randomHex?.() ?? randomBytes(16).toString('hex')),

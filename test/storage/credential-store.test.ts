@@ -65,6 +65,20 @@ describeEngines('the credential store', (engine) => {
     expect(await store.findBySecretHash(new Uint8Array(32).fill(255), at)).toBeUndefined();
   });
 
+  it('finds the newest state of a credential by its ID', async () => {
+    const other = await open();
+    for (const id of ['a', '', 'nul\0']) expect(await store.find(id)).toBeUndefined();
+    const credential = aCredential('a', { orgID: 'acme', successorID: 'b', expires: at });
+    await store.add(credential);
+    const { secretHash: _, ...found } = credential;
+    expect(await store.find('a')).toMatchObject(found);
+    await other.revoke('a', at);
+    expect(await store.find('a')).toMatchObject({ ...found, revoked: at });
+    await other.add(aCredential('b'));
+    expect(await store.find('a')).toMatchObject({ ...found, revoked: at });
+    expect(await store.find('b')).toMatchObject({ id: 'b' });
+  });
+
   it('sees at once that another process has revoked a credential', async () => {
     const other = await open();
     await store.add(aCredential('a'));
@@ -179,6 +193,13 @@ describeEngines('the credential store', (engine) => {
         'The credential older is not in its newest state: an older row was put back; run `keyfront check` for details.',
     });
     expect((await fresh.findBySecretHash(hashOf('sound'), at))?.state).toBe('active');
+    for (const id of ['damaged', 'missing', 'older']) {
+      await expect(fresh.find(id)).rejects.toMatchObject({
+        code: 'INTERNAL',
+        message: expect.stringContaining(id) as string,
+      });
+    }
+    expect(await fresh.find('sound')).toMatchObject({ id: 'sound' });
   });
 });
 

@@ -495,7 +495,7 @@ export type KeyProposalState =
   | 'REJECTED'
   /** It was approved, or needs no approval, and waits for its time. */
   | 'SCHEDULED'
-  /** The key had another version, or the change was not possible any more. Nothing was changed. */
+  /** The key had another version, the change was not possible any more, or the credential of its proposer was revoked or expired. Nothing was changed. */
   | 'STALE'
   /** Its proposer has withdrawn it. */
   | 'WITHDRAWN';

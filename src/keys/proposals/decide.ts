@@ -22,7 +22,7 @@ export interface DecisionRequest {
 
 /**
  * Approves a proposal of another person. Its change is made at once, in the same transaction, or at its time. If the change
- * is not possible any more, the proposal is stale afterwards.
+ * is not possible any more, or its proposer is not trusted any more, the proposal is stale afterwards.
  *
  * @throws {AppError} NOT_FOUND when the caller sees no such proposal; FORBIDDEN without the scopes `read` and `approve`, or when the
  * caller may be its proposer; CONFLICT when it has ended, was approved before, or needs no approval; UNAVAILABLE when storage
@@ -45,7 +45,8 @@ export async function approveProposal(
   const at = ports.now();
   const approval: ProposalStep = { proposalID: id, kind: 'APPROVED', at, by, reason };
   const { applyAt } = proposal;
-  if (applyAt) {
+  // Without trust in the proposer, it ends now and not at its time.
+  if (applyAt && !(await ports.whyNotTrusted(proposal.proposedBy.credentialID))) {
     const notice = noticeOfProposal(proposal, 'proposal_approved', at);
     caller.deadline?.markCommitting();
     if (!(await ports.proposals.record({ step: approval, due: applyAt, notice }))) throw await meanwhile(ports, id);
@@ -164,6 +165,7 @@ async function applyProposal(
   // The rows are signed: whoever comes here without one has made a mistake.
   if (proposal.needsApproval && !approvedBy) throw new Error(`The proposal ${id} was not approved.`);
   try {
+    await requireTrust(ports, proposedBy);
     const sealed = await ports.proposals.sealedOf(id);
     if (!sealed) throw new AppError('INTERNAL', `The request of the proposal ${id} is missing.`);
     const request = ports.proposalRequests.open(sealed, id);
@@ -217,6 +219,17 @@ async function applyProposal(
       },
     };
   }
+}
+
+/**
+ * The change is made as its proposer, who is verified as for a request: one that has begun before a revocation may end after it.
+ *
+ * @throws {AppError} FORBIDDEN when the credential of the proposer is revoked or expired.
+ */
+async function requireTrust(ports: Ports, { credentialID }: Actor): Promise<void> {
+  const why = await ports.whyNotTrusted(credentialID);
+  if (why === undefined) return;
+  throw new AppError('FORBIDDEN', `The credential that has proposed the change is ${why}. Propose the change again.`);
 }
 
 async function recordUnchanged(

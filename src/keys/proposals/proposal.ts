@@ -22,7 +22,8 @@ export const proposalStates = {
   OPEN: 'It waits for an approval.',
   SCHEDULED: 'It was approved, or needs no approval, and waits for its time.',
   APPLIED: 'The change was made.',
-  STALE: 'The key had another version, or the change was not possible any more. Nothing was changed.',
+  STALE:
+    'The key had another version, the change was not possible any more, or the credential of its proposer was revoked or expired. Nothing was changed.',
   REJECTED: 'Somebody who may approve it has rejected it.',
   WITHDRAWN: 'Its proposer has withdrawn it.',
   EXPIRED: 'Nobody has approved it in time.',

@@ -44,6 +44,7 @@ const statements = ({ inList, forUpdate }: Dialect) => {
       `SELECT * FROM (SELECT ${withState} FROM credentials WHERE secret_hash >= $2 ORDER BY secret_hash LIMIT 1) AS nearest
        UNION ALL SELECT * FROM (SELECT ${withState} FROM credentials ORDER BY secret_hash LIMIT 1) AS first`,
     ),
+    newest: prepared(`SELECT *, ${headSignature} AS head_mac FROM credentials WHERE id = $1`),
     all: prepared('SELECT * FROM credentials ORDER BY created, id'),
     page: prepared(`SELECT * FROM credentials WHERE (created, id) > ($1, $2) ORDER BY created, id LIMIT $3`),
     pageOfOrg: prepared(
@@ -117,7 +118,21 @@ export function createCredentialStore(
         if (row.state === 'active') cache?.add(row, generation);
         return foundCredential(row, row.state);
       }
-      throw new AppError('UNAVAILABLE', 'Storage is busy.', { retryAfterSeconds: 1 });
+      throw busy();
+    },
+    async find(id) {
+      if (!isBindableText(id)) return undefined;
+      for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+        const [row] = await all<SignedRow<CredentialRow> & Pick<FoundRow, 'head_mac'>>(sql.newest, [id]);
+        const stamps = row ? await head.stampsAt(row.head_mac) : (await head.current()).stamps;
+        // Another credential has changed since: read again.
+        if (!stamps) continue;
+        const stamp = row && stampOf(verified(row));
+        if (stamps.get(id) === stamp) return row && credentialFromRow(row);
+        // Without a row: one that was added since, or was removed.
+        if (row || attempt === maxAttempts) throw rolledBack(id);
+      }
+      throw busy();
     },
     add: (credential, permit) =>
       change(function* () {
@@ -214,6 +229,10 @@ function rollbacksOf(
   const ids = new Set(rows.map(({ id }) => id));
   const missing = [...stamps.keys()].filter((id) => !ids.has(id));
   return [...outdated.map(({ id, label }) => ({ id, label })), ...missing.map((id) => ({ id }))];
+}
+
+function busy(): AppError {
+  return new AppError('UNAVAILABLE', 'Storage is busy.', { retryAfterSeconds: 1 });
 }
 
 function rolledBack(id: string): AppError {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { applyDueProposals } from '../../../src/keys/proposals/decide.js';
+import { rotateCredential } from '../../../src/credentials/issue.js';
 import type { Scope } from '../../../src/keys/key.js';
 import { messageOf } from '../../../src/webhooks/event.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
@@ -242,6 +243,65 @@ describeEngines('proposals', (engine) => {
     expect(await applyDue()).toBe(1);
     expect(await proposalOf(untimed)).toMatchObject({ state: 'EXPIRED' });
     expect(await keyOf()).toMatchObject({ version: 1 });
+  });
+
+  it('is stale at its approval or its time, if the credential of its proposer is revoked or expired', async () => {
+    const { credentials } = t.app.services;
+    const idOf = async (label: string) => (await credentials.list()).find((one) => one.label === label)?.id ?? '';
+    const revoked = [
+      await propose(`keyID: "k1", ${patch('two')}`, ann),
+      await propose(`keyID: "k1", ${patch('three')}, ${inOneHour()}`, ann),
+      await propose(`keyID: "k1", ${patch('four')}, ${inOneHour()}`, ann),
+    ] as const;
+    const scheduled = await propose(`keyID: "k1", ${patch('five')}, ${inOneHour()}`, editor);
+    // Before the revocation: it waits for its time.
+    expect(await decide('approve', revoked[2], bob).run()).toMatchObject({ state: 'SCHEDULED' });
+    for (const label of ['Ann', 'Eve']) await credentials.revoke(await idOf(label), t.clock.now);
+    expect(await proposalOf(revoked[0])).toMatchObject({ state: 'OPEN' });
+    const problem = 'The credential that has proposed the change is revoked. Propose the change again.';
+    const stale = { state: 'STALE', problem, problemIssues: [], approvedBy: null };
+    for (const proposal of revoked.slice(0, 2)) {
+      expect(await decide('approve', proposal, bob).run()).toMatchObject({ ...stale, endedBy: { label: 'Bob' } });
+      expect(await decide('approve', proposal, bob).codes()).toEqual(['CONFLICT', 'PROPOSAL_ENDED']);
+    }
+    pass(hour);
+    expect(await applyDue()).toBe(2);
+    expect(await proposalOf(revoked[2])).toMatchObject({ ...stale, approvedBy: { label: 'Bob' }, endedBy: null });
+    expect(await proposalOf(scheduled)).toMatchObject({ ...stale, endedBy: null });
+    expect(await keyOf()).toMatchObject({ version: 1, definition: { alias: 'one' } });
+
+    const expires = new Date(t.clock.now.getTime() + hour / 2);
+    const { secret } = await t.issue('service', { label: 'Ida', scopes: ['read', 'propose'], expires });
+    const late = await propose(`keyID: "k1", ${patch('six')}`, { 'x-svc-authorization': secret });
+    pass(hour);
+    expect(await decide('approve', late, bob).run()).toMatchObject({
+      state: 'STALE',
+      problem: 'The credential that has proposed the change is expired. Propose the change again.',
+    });
+    expect(await keyOf()).toMatchObject({ version: 1 });
+  });
+
+  it('is applied after a rotation with an overlap, as long as the successor is not revoked', async () => {
+    const { credentials } = t.app.services;
+    const idOf = async (label: string) =>
+      (await credentials.list()).findLast((one) => one.label === label && !one.successorID)?.id ?? '';
+    const proposals = [
+      await propose(`keyID: "k1", ${patch('two')}`, ann),
+      await propose(`keyID: "k1", ${patch('three')}`, ann),
+    ] as const;
+    await rotateCredential(credentials, await idOf('Ann'), hour, t.clock.now);
+    pass(2 * hour);
+    expect(await decide('approve', proposals[0], bob).run()).toMatchObject({ state: 'APPLIED' });
+    const again = await propose(`keyID: "k1", ${patch('four')}`, bob);
+    await rotateCredential(credentials, await idOf('Bob'), 0, t.clock.now);
+    const cem = await as('Cem', ['read', 'approve']);
+    // It may have leaked.
+    expect(await decide('approve', again, cem).run()).toMatchObject({ state: 'STALE' });
+    await credentials.revoke(await idOf('Ann'), t.clock.now);
+    expect(await decide('approve', proposals[1], cem).run()).toMatchObject({
+      state: 'STALE',
+      problem: expect.stringContaining('is revoked') as string,
+    });
   });
 
   it('becomes stale when the key has changed, names the fields, and offers a new preview', async () => {
