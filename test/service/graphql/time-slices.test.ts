@@ -78,6 +78,21 @@ it('waits for a time slice before it explains rejected variables, and before eac
   expect(slices).toBe(6);
 });
 
+it('applies and compares the change of each dry run in its own time slice', async () => {
+  await t.importKeys({ key_id: 'sliced', org_id: 'acme', alias: 'before' });
+  let slices = 0;
+  const { graphql } = serveWith(t, { ports: { nextSlice: () => void (slices += 1) } });
+  const previews = Array.from(
+    { length: 15 },
+    (_, n) => `a${n}: previewOrgKeyUpdate(keyID: "sliced", input: $input) { changed }`,
+  );
+  const { body } = await graphql(`query ($input: UpdateKeyInput!) { ${previews.join(' ')} }`, {
+    input: { alias: 'after' },
+  });
+  expect(body).not.toHaveProperty('errors');
+  expect(slices).toBe(30);
+});
+
 it('masks errors and stringifies a large response in time slices', async () => {
   let slices = 0;
   const nextSlice = () => void (slices += 1);
