@@ -14,7 +14,7 @@ import type { Services } from '../storage/open-storage.js';
 import { InstallationNotFoundError } from '../storage/storage.js';
 import { rolledBackCredentials } from './check.js';
 import { type ServiceAddress, explainConnectionError } from './client/connection.js';
-import { damagedWebhookMessage } from './webhooks.js';
+import { damagedWebhookMessage } from './client/webhook-operations.js';
 
 /** The result of one check. */
 export interface Finding {

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Sealer } from '../crypto/encryption.js';
 import { checkOwner } from '../keys/key-id.js';
-import { AppError, invalidArgument } from '../lib/errors.js';
+import { AppError, errorCodeOf, invalidArgument } from '../lib/errors.js';
 import { isStorableText, printable } from '../lib/text.js';
 import type { ChangeFeed } from '../keys/change-feed.js';
+import { redactedURL } from './address-policy.js';
 import { eventTypes as knownTypes } from './event.js';
 import { webhookAAD, type PermitChange, type PermitWebhook, type Webhook, type WebhookStore } from './webhook.js';
 import { createWebhookSecret } from './signature.js';
@@ -117,10 +118,15 @@ const pollIntervalMs = 20;
 export async function untilReleased(webhooks: Pick<WebhookStore, 'isRecalled'>, id: string): Promise<void> {
   const endMs = performance.now() + releaseTimeoutMs;
   if (await isReleased(webhooks, id, () => performance.now() <= endMs)) return;
-  throw new AppError(
+  throw notReleased(id, releaseTimeoutMs);
+}
+
+/** Creates the UNAVAILABLE error for a change that is made, after which a process may still act on the state before. */
+export function notReleased(id: string, waitedMs: number): AppError {
+  return new AppError(
     'UNAVAILABLE',
     `The change of ${id} is written, but the process that delivers for it has not confirmed that within ` +
-      `${releaseTimeoutMs / 1000} seconds. Until it does, it may send messages as before the change.`,
+      `${waitedMs / 1000} seconds. Until it does, it may send messages as before the change.`,
   );
 }
 
@@ -160,6 +166,16 @@ export function resealWebhook(
       sealedSecret: sealAgain(webhook.previous.sealedSecret, 'secret'),
     },
   };
+}
+
+/** Returns the origin of the URL of a webhook; undefined if the URL cannot be decrypted. */
+export function receiverOf(sealer: Pick<Sealer, 'open'>, { id, sealedURL }: Webhook): string | undefined {
+  try {
+    return redactedURL(new URL(sealer.open(sealedURL, webhookAAD(id, 'url'))));
+  } catch (error) {
+    if (errorCodeOf(error) !== 'INTERNAL') throw error;
+    return undefined;
+  }
 }
 
 /** Returns the sealed texts of a webhook with their associated data. */

@@ -5,14 +5,15 @@ import { assertIdempotencyKey } from '../keys/idempotency.js';
 import type { Principal } from '../keys/key.js';
 import type { AcceptedAttempt, AuditLog, CallContext } from '../keys/ports.js';
 import type { Sealer } from '../crypto/encryption.js';
-import { AppError, errorCodeOf, invalidArgument } from '../lib/errors.js';
+import { AppError, invalidArgument } from '../lib/errors.js';
 import { withTimeout } from '../lib/timeout.js';
-import { parseReceiverURL, redactedURL, RejectedAddressError, type AddressKind } from './address-policy.js';
+import { parseReceiverURL, RejectedAddressError, type AddressKind } from './address-policy.js';
 import { pingMessage } from './event.js';
 import { createWebhookClient } from './http-client.js';
 import {
   addWebhook,
   isReleased,
+  receiverOf,
   rotateWebhook,
   webhookNotFound,
   type ManageDeps,
@@ -177,22 +178,19 @@ export function createWebhookService(deps: WebhookServiceDeps) {
     return { webhook, isChanged: webhook !== before, isReleased: await untilReleased(caller, id) };
   }
 
-  function receiverOf({ id, sealedURL }: Webhook): string | undefined {
-    try {
-      return redactedURL(new URL(sealer.open(sealedURL, webhookAAD(id, 'url'))));
-    } catch (error) {
-      if (errorCodeOf(error) !== 'INTERNAL') throw error;
-      return undefined;
-    }
-  }
-
   /** What the audit log has of a webhook. */
   function acceptedOf(
     webhook: Webhook,
     more: Readonly<Record<string, string | undefined>> = {},
   ): Pick<AcceptedAttempt, 'orgID' | 'webhook'> {
     const { id, label, orgID, eventTypes } = webhook;
-    const texts = { id, label, receiver: receiverOf(webhook), events: eventTypes?.join(',') ?? '(all)', ...more };
+    const texts = {
+      id,
+      label,
+      receiver: receiverOf(sealer, webhook),
+      events: eventTypes?.join(',') ?? '(all)',
+      ...more,
+    };
     return { ...(orgID !== undefined && { orgID }), webhook: texts };
   }
 
@@ -218,7 +216,7 @@ export function createWebhookService(deps: WebhookServiceDeps) {
     },
 
     /** Returns the origin of the URL; undefined if the URL cannot be decrypted. */
-    receiverOf,
+    receiverOf: (webhook: Webhook) => receiverOf(sealer, webhook),
 
     /** Returns the counts of webhooks that the caller can see. */
     async statsOf(ids: readonly string[]): Promise<DeliveryStats[]> {

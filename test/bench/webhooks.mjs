@@ -83,7 +83,7 @@ async function measure(/** @type {string} */ engine, /** @type {string} */ main,
     });
   try {
     keyfront('credentials', 'issue', '--kind', 'service', '--label', 'bench');
-    keyfront('webhooks', 'add', '--url', `http://127.0.0.1:${port}/`);
+    keyfront('webhooks', 'add', '--to', `http://127.0.0.1:${port}/`);
     keyfront('keys', 'import', keysFile);
     const complete = once(receiver, 'complete');
     const service = await startServer(

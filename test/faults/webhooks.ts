@@ -47,7 +47,7 @@ export async function killSenders(given: WebhookRun): Promise<WebhookReport> {
   const start = () => launch({ main, data: place.folder, mutant, env: place.env });
   try {
     const service = await prepare(place);
-    const secret = await outputOf(place.env, 'webhooks', 'add', '--url', receiver.url);
+    const secret = await outputOf(place.env, 'webhooks', 'add', '--to', receiver.url);
     const tries = new Map<string, number>();
     const rejections = new Map<string, number>();
     const unbelieved: string[] = [];

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
+import type { AppOverrides } from '../../src/app.js';
 import { run } from '../../src/cli/main.js';
 import { readConfig } from '../../src/config/config.js';
 import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
@@ -134,10 +135,11 @@ async function* piped(text: string): AsyncGenerator<Uint8Array> {
 }
 
 /** Serves the data folder of a command line during the running test. With `env`, commands use the service. */
-export async function serveFolder({
-  folder,
-}: CommandLine): Promise<{ readonly server: TestServer; readonly env: Record<string, string> }> {
-  const server = await startOwnServer({ KEYFRONT_DATA: folder });
+export async function serveFolder(
+  { folder }: CommandLine,
+  overrides: AppOverrides = {},
+): Promise<{ readonly server: TestServer; readonly env: Record<string, string> }> {
+  const server = await startOwnServer({ KEYFRONT_DATA: folder }, {}, overrides);
   server.t.clock.now = new Date();
   return { server, env: { KEYFRONT_URL: server.url, KEYFRONT_SERVICE_CREDENTIAL: server.t.service } };
 }

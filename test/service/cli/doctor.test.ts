@@ -72,7 +72,7 @@ describe('keyfront doctor', () => {
       'warning',
       /^Run: keyfront webhooks resume hook_\w+$/,
       async () => {
-        const added = await c.keyfront(['webhooks', 'add', '--url', 'http://127.0.0.1:9/', '--json']);
+        const added = await c.keyfront(['webhooks', 'add', '--to', 'http://127.0.0.1:9/', '--json']);
         await c.keyfront(['webhooks', 'pause', (JSON.parse(added.out) as { id: string }).id]);
         return {};
       },

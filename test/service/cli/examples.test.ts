@@ -52,7 +52,7 @@ afterAll(() => made.remove());
 
 const webhook = async () => {
   const { url } = await startOwnReceiver();
-  return { hook_4be1c2a09f7d3356: idOf(await prepare('webhooks', 'add', '--url', url, '--json')) };
+  return { hook_4be1c2a09f7d3356: idOf(await prepare('webhooks', 'add', '--to', url, '--json')) };
 };
 const credential = async () => ({
   cred_2e1c90b7d64f8a13: idOf(await prepare('credentials', 'issue', '--kind', 'service', '--label', 'old', '--json')),

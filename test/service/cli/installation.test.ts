@@ -141,7 +141,6 @@ it.each([
   ['migrate-store'],
   ['check'],
   ['backup', 'copy'],
-  ['webhooks', 'list'],
   ['secrets', 'rotate'],
 ])('rejects KEYFRONT_URL for %s %s, which works on the data folder only', async (...args) => {
   await c.create();

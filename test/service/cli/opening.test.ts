@@ -37,7 +37,7 @@ const writing: readonly string[][] = [
   ['credentials', 'revoke', 'cred_1'],
   ['secrets', 'rotate'],
   ['secrets', 'prune'],
-  ['webhooks', 'add', '--url', 'http://127.0.0.1:1/'],
+  ['webhooks', 'add', '--to', 'http://127.0.0.1:1/'],
   ['webhooks', 'pause', 'hook_1'],
   ['webhooks', 'resume', 'hook_1'],
   ['webhooks', 'rotate', 'hook_1'],

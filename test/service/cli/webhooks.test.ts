@@ -1,12 +1,14 @@
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/config.js';
 import { openServices } from '../../../src/storage/open-storage.js';
 import { addKey } from '../../../src/crypto/key-ring.js';
 import { addWebhook } from '../../../src/webhooks/manage.js';
 import { startOwnApp } from '../../support/app.js';
-import { jsonLines, makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
+import { jsonLines, makeOwnCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
+import { aDeadLetter } from '../../support/factories.js';
 import { startOwnReceiver, verificationErrorOf, type Receiver } from '../../support/receiver.js';
 import { until } from '../../support/until.js';
 import { quick } from '../../support/webhooks.js';
@@ -21,7 +23,7 @@ beforeEach(async () => {
 
 const webhooks = (...args: string[]) => c.keyfront(['webhooks', ...args]);
 const add = async (...more: string[]) => {
-  const { code, out, stderr } = await webhooks('add', '--url', receiver.url, ...more);
+  const { code, out, stderr } = await webhooks('add', '--to', receiver.url, ...more);
   expect([code, stderr]).toStrictEqual([
     0,
     expect.stringMatching(
@@ -51,13 +53,13 @@ describe('webhooks add', () => {
 
 describe('webhooks add --events', () => {
   it('stores the types, in one order, and list shows them', async () => {
-    const args = ['--url', receiver.url, '--events', 'orgKey.expired, orgKey.deleted,orgKey.expired'];
+    const args = ['--to', receiver.url, '--events', 'orgKey.expired, orgKey.deleted,orgKey.expired'];
     const { code, stderr } = await webhooks('add', ...args);
     expect([code, stderr]).toStrictEqual([
       0,
       expect.stringContaining('It receives every event of these types from now on'),
     ]);
-    expect((await webhooks('add', '--url', receiver.url, '--events', '')).code).toBe(0);
+    expect((await webhooks('add', '--to', receiver.url, '--events', '')).code).toBe(0);
     expect((await listed()).map(({ events }) => events)).toStrictEqual([
       ['orgKey.deleted', 'orgKey.expired'],
       undefined,
@@ -71,7 +73,7 @@ describe('webhooks add --events', () => {
     ['orgKey.expires', 'Did you mean orgKey.expired?'],
     ['nothing-like-it', 'The types are orgKey.imported, '],
   ])('rejects %s and adds nothing', async (type, advice) => {
-    const { code, stderr } = await webhooks('add', '--url', receiver.url, '--events', `orgKey.deleted,${type}`);
+    const { code, stderr } = await webhooks('add', '--to', receiver.url, '--events', `orgKey.deleted,${type}`);
     expect([code, stderr]).toStrictEqual([2, expect.stringContaining(`no type of event "${type}". ${advice}`)]);
     expect(await listed()).toStrictEqual([]);
   });
@@ -146,6 +148,126 @@ describe('webhooks', () => {
     });
     expect((await webhooks('replay', id)).code).toBe(0);
     await receiver.until((taken) => taken.length === 2);
+  });
+});
+
+describe('with --url', () => {
+  const serve = () => serveFolder(c, { dispatcherOptions: quick });
+  /** Nothing is delivered. */
+  const serveQuietly = () => serveFolder(c, { dispatcherOptions: { ...quick, pollIntervalMs: 2 ** 31 - 1 } });
+  const addAt = async (env: Record<string, string>, ...more: string[]) => {
+    const { code, out, stderr } = await c.keyfront(['webhooks', 'add', '--to', receiver.url, ...more], env);
+    expect([code, stderr]).toStrictEqual([0, expect.stringContaining('Save this secret now')]);
+    return { id: /hook_\w+/.exec(stderr)?.[0] ?? '', secret: out.trim() };
+  };
+
+  it('the commands show and change the webhooks of a service', async () => {
+    const { server, env } = await serve();
+    const at = (...args: string[]) => c.keyfront(['webhooks', ...args], env);
+    const both = async (...args: string[]) => {
+      const [remote, local] = [await at(...args), await webhooks(...args)];
+      expect(remote).toStrictEqual(local);
+      return remote;
+    };
+    await both('list');
+    const url = ['--url', env['KEYFRONT_URL'] ?? ''];
+    const { id, secret } = await addAt(env, '--org', 'acme', '--label', 'billing', ...url);
+    server.t.clock.now = new Date(server.t.clock.now.getTime() + 1);
+    const { id: other } = await addAt(env, '--events', 'orgKey.deleted');
+    const list = await both('list', '--json');
+    expect(jsonLines(list.out)).toMatchObject([
+      { id, label: 'billing', org_id: 'acme', receiver: `http://127.0.0.1:${receiver.port}/…`, dead_letters: 0 },
+      { id: other, label: '', events: ['orgKey.deleted'] },
+    ]);
+    expect((await both('list')).out).toContain('billing');
+    expect(await at('test', id)).toStrictEqual({ code: 0, out: '', stderr: 'The receiver returned 204.\n' });
+    const [ping] = receiver.received;
+    expect(ping && verificationErrorOf(secret, ping)).toBeUndefined();
+
+    expect(await at('pause', id, '--json')).toMatchObject({ code: 0, out: `{"id":"${id}","state":"paused"}\n` });
+    expect((await both('list')).out).toContain('paused: by the API');
+    await server.t.importKeys({ key_id: 'a', org_id: 'acme' });
+    const rotated = await at('rotate', id, '--overlap', '7d');
+    expect(rotated.stderr).toMatch(/also signs until 20/);
+    const last = await at('rotate', id, '--overlap', '0');
+    expect(last.stderr).toContain('The old secret no longer signs.');
+    expect(await at('resume', id)).toMatchObject({ code: 0 });
+    await receiver.until((taken) => taken.length === 2);
+    const message = receiver.received.at(-1);
+    const isSignedBy = (one: string) => message && verificationErrorOf(one, message) === undefined;
+    expect([secret, rotated.out.trim(), last.out.trim()].map(isSignedBy)).toStrictEqual([false, false, true]);
+
+    const person = { input: 'no\n', isInteractive: true, isTerminal: true };
+    const asked = await c.keyfront(['webhooks', 'remove', id], env, false, person);
+    expect(asked.code).toBe(1);
+    expect(asked.stderr).toContain(`Remove the webhook ${id} (billing, http://127.0.0.1:${receiver.port}/…)`);
+    expect(await at('remove', id, '--json')).toMatchObject({ code: 0, out: `{"id":"${id}","removed":true}\n` });
+    expect(await listed()).toMatchObject([{ id: other }]);
+  });
+
+  it('the commands read, replay and discard dead letters, on all pages', async () => {
+    const { server, env } = await serveQuietly();
+    const at = (...args: string[]) => c.keyfront(['webhooks', ...args], env);
+    const { id } = await addAt(env);
+    const { webhooks: store } = server.t.app.services;
+    await store.acquireLeases('a test', 60_000);
+    const events = Array.from({ length: 103 }, (_, n) => `evt_${n}`);
+    for (const event of events) await store.recordResults('a test', id, { dead: aDeadLetter(event) });
+    await store.releaseLeases('a test');
+    const dead = async () => jsonLines((await webhooks('dead', id, '--json')).out);
+    expect(await dead()).toHaveLength(events.length);
+    expect(jsonLines((await at('dead', id, '--json')).out)).toStrictEqual(await dead());
+    expect((await at('dead', id)).out).toBe((await webhooks('dead', id)).out);
+    const [first, second] = (await dead()) as Record<string, string>[];
+    await at('pause', id);
+    expect(await at('replay', id, '--event', first?.['event'] ?? '')).toMatchObject({
+      code: 0,
+      stderr: 'Queued dead letters: 1; they are sent after `webhooks resume`.\n',
+    });
+    const none = { code: 1, stderr: 'There is no such dead letter.\n' };
+    for (const action of ['replay', 'discard']) expect(await at(action, id, '--event', 'evt_none')).toMatchObject(none);
+    expect(jsonLines((await at('dead', id, '--json')).out)[0]).toMatchObject({ replayed: true });
+    const one = ['discard', id, '--event', second?.['event'] ?? '', '--json'];
+    expect(await at(...one)).toMatchObject({ code: 0, out: `{"id":"${id}","deleted":1}\n` });
+    expect(await at('discard', id)).toMatchObject({ code: 0, stderr: 'Deleted dead letters: 102.\n' });
+  });
+
+  it('the commands say why the service rejects them', async () => {
+    const { server, env } = await serve();
+    const { secret } = await server.t.issue('service', { orgID: 'acme', scopes: ['admin'] });
+    const at = (args: readonly string[], credential = secret) =>
+      c.keyfront(['webhooks', ...args], { ...env, KEYFRONT_SERVICE_CREDENTIAL: credential });
+    const { id } = await addAt(env, '--org', 'globex');
+    for (const action of ['test', 'pause', 'resume', 'rotate', 'remove', 'dead', 'replay', 'discard']) {
+      const stderr = `There is no webhook ${id}.\n`;
+      expect(await at([action, id])).toMatchObject({ code: 1, out: '', stderr });
+    }
+    expect(await at(['list'])).toMatchObject({ code: 0, stderr: 'There are no webhooks.\n' });
+    expect(await at(['add', '--to', receiver.url])).toMatchObject({
+      code: 1,
+      out: '',
+      stderr: 'The credential does not have the scope `read`.\n',
+    });
+    const invalid = await at(['add', '--to', 'ftp://127.0.0.1/'], server.t.service);
+    expect(invalid).toMatchObject({ code: 1, stderr: expect.stringMatching(/https or http URL/) as string });
+    expect(await at(['list'], '')).toMatchObject({ code: 2 });
+    expect(await at(['list', '--url', 'http://127.0.0.1:1'])).toMatchObject({ code: 1 });
+  });
+
+  it('the commands name a damaged webhook, which can be removed', async () => {
+    const { env } = await serveQuietly();
+    const { id } = await addAt(env);
+    const database = new Database(join(c.folder, 'keyfront.db'));
+    database.prepare('UPDATE webhooks SET label = ? WHERE id = ?').run('forged', id);
+    database.close();
+    const at = (...args: string[]) => c.keyfront(['webhooks', ...args], env);
+    for (const args of [['list'], ['test', id], ['dead', id], ['replay', id]]) {
+      const [remote, local] = [await at(...args), await webhooks(...args)];
+      expect(remote).toStrictEqual(local);
+      expect(remote.stderr).toContain(`The row of the webhook ${id} fails the integrity check.`);
+    }
+    expect(await at('remove', id)).toMatchObject({ code: 0 });
+    expect(await at('list')).toMatchObject({ code: 0 });
   });
 });
 

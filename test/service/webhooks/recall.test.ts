@@ -66,7 +66,7 @@ describeEngines('after a command has returned', (engine) => {
     );
 
   async function add(url: string): Promise<{ id: string; secret: string }> {
-    const { out, stderr } = await keyfront('webhooks', 'add', '--url', url);
+    const { out, stderr } = await keyfront('webhooks', 'add', '--to', url);
     return { id: /hook_\w+/.exec(stderr)?.[0] ?? '', secret: out };
   }
 

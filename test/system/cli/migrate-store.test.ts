@@ -67,7 +67,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
 
   it('copies keys, secrets, histories and credentials, and leaves the file unchanged', async () => {
     const receiver = await startReceiver();
-    const { stderr: added, out: secret } = await c.keyfront(['webhooks', 'add', '--url', receiver.url]);
+    const { stderr: added, out: secret } = await c.keyfront(['webhooks', 'add', '--to', receiver.url]);
     const before = await everything();
     expect(before.keys.split('\n')).toHaveLength(count);
     const { code, stderr } = await c.keyfront(['migrate-store'], env);

@@ -22,7 +22,7 @@ it('serve --workers 2 signs with the new secret only, once `webhooks rotate --ov
     expect([code, stderr]).toStrictEqual([0, stderr]);
     return { out: out.trim(), stderr };
   };
-  const { out: secret, stderr } = await keyfront('webhooks', 'add', '--url', receiver.url);
+  const { out: secret, stderr } = await keyfront('webhooks', 'add', '--to', receiver.url);
   // More keys than are sent at a time, so that some wait behind those that the receiver holds.
   const lines = Array.from({ length: 20 }, (_, index) => JSON.stringify({ key_id: `key-${index}`, org_id: 'o' }));
   await writeFile(path('keys.jsonl'), `${lines.join('\n')}\n`);
