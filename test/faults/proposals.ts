@@ -17,7 +17,7 @@ import { importKeys } from './kit/workspace.js';
 /*
  * One service on a file, or two on one PostgreSQL database, that are killed while proposals are due, approved by two people
  * at once, and approved and withdrawn at once. Then each proposal must have ended once, and its key must have its change if
- * it was applied, once, and otherwise not.
+ * it was applied, once, and otherwise not. The seed decides which of two decisions comes first, and by how much.
  */
 
 export interface ProposalRun {
@@ -65,6 +65,8 @@ export async function killDuringProposals({ main, place, seed, kills, mutant }: 
   const made: Made[] = [];
   /** Those whose approval was confirmed. */
   const approved = new Set<string>();
+  /** How approvals and withdrawals at once have ended, as confirmed to those who decided. */
+  const races = { APPLIED: 0, WITHDRAWN: 0 };
   try {
     await portOf(services[0] ?? start());
     if (place.database) services.push(start());
@@ -90,25 +92,40 @@ export async function killDuringProposals({ main, place, seed, kills, mutant }: 
           approved.add(id);
           if (who === ann) found('invented', `${id} was applied by its proposer alone`);
         }
+        return response?.state;
       };
       const deciding = cycle
         .filter(({ keyID }) => !keyID.startsWith('scheduled'))
-        .map(async (one, index) => {
-          await wait(Math.max(0, applyAt.getTime() - Date.now()) + index * 20);
+        .map((one) => ({ one, place: random.below(1_000_000) }))
+        .toSorted((a, b) => a.place - b.place)
+        .map(async ({ one }, index) => {
+          const isRace = one.keyID.startsWith('withdrawn');
+          const [soon, late] = [
+            [0, 0, 3, 10],
+            [0, 10, 40, 150, 600],
+          ] as const;
           const decisions = [
-            () => decide(first, ann, 'approve', one),
-            () => decide(first, bob, 'approve', one),
-            () =>
-              one.keyID.startsWith('approved')
-                ? decide(second, cem, 'approve', one)
-                : decide(second, ann, 'withdraw', one),
+            { decision: () => decide(first, ann, 'approve', one), laterMs: random.pick(soon) },
+            { decision: () => decide(first, bob, 'approve', one), laterMs: random.pick(soon) },
+            // A withdrawal needs less time than an approval.
+            {
+              decision: () => (isRace ? decide(second, ann, 'withdraw', one) : decide(second, cem, 'approve', one)),
+              laterMs: random.pick(isRace ? late : soon),
+            },
           ];
-          if (index % 2 === 1) decisions.reverse();
-          await Promise.all(decisions.map((decision) => decision()));
+          await wait(Math.max(0, applyAt.getTime() - Date.now()) + index * 10);
+          await Promise.all(
+            decisions.map(async ({ decision, laterMs }) => {
+              if (laterMs > 0) await wait(laterMs);
+              const state = await decision();
+              if (isRace && (state === 'APPLIED' || state === 'WITHDRAWN')) races[state] += 1;
+            }),
+          );
         });
       const ended = async () => Number((await endedIn(place))[0]?.count ?? 0);
       const before = await ended();
-      await until(async () => (await ended()) > before, 'A proposal that has ended');
+      const enough = before + 1 + random.below(25);
+      await until(async () => (await ended()) >= enough, 'Proposals that have ended');
       await wait(random.below(300));
       const [killed] = services.splice(0, 1, start());
       if (killed) await killNow(killed);
@@ -159,7 +176,7 @@ export async function killDuringProposals({ main, place, seed, kills, mutant }: 
     if (version !== applied + 1) found('invented', `${keyID}: version ${version} after ${applied} changes`);
   }
   for (const problem of states.problems) found('half', problem);
-  return { ...report.end({ withoutChange: made.length - counts.size }), acknowledged: counts.size };
+  return { ...report.end({ withoutChange: made.length - counts.size, races }), acknowledged: counts.size };
 }
 
 /** Resolves to the first field of the response; undefined if it has errors, or there is none. */
