@@ -18,7 +18,15 @@ export const text = {
   download: 'Download',
   more: 'More',
   warnings: 'Warnings',
-  organization: { filter: 'Organization', all: 'All organizations' },
+  organization: {
+    filter: 'Organization',
+    all: 'All organizations',
+    emptyForAll: 'Empty for all organizations.',
+    own: 'That of your credential.',
+  },
+  newSecret: 'Get a new secret',
+  /** How long an old secret counts after a rotation, by hours. */
+  overlaps: { 0: 'no time: it has leaked', 1: '1 hour', 24: '1 day', 168: '7 days', 720: '30 days' },
   newIdentifier: {
     label: 'Identifier of the key',
     hint: 'This is what clients send to the gateway. Store it like a password. Later, the page of the key shows it on demand to whoever may read keys.',

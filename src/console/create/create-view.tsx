@@ -78,7 +78,7 @@ export function CreateView() {
           <FieldBox
             id={`${id}-org`}
             label={createText.org.label}
-            hint={ownOrg === undefined ? createText.org.hint : createText.org.own}
+            hint={ownOrg === undefined ? createText.org.hint : text.organization.own}
             names={['orgID']}
             issues={issues}
           >

@@ -4,7 +4,6 @@ export const createText = {
   org: {
     label: 'Organization',
     hint: 'It owns the key and cannot be changed afterwards.',
-    own: 'That of your credential.',
   },
   identifier: {
     title: 'Identifier',

@@ -15,7 +15,7 @@ import { text } from '../strings.js';
 import { useLoad } from '../use-load.js';
 import { IssueDialog } from './issue-dialog.js';
 import { isOwn, mayRevoke, mayRotate, readCredentials, type Credential } from './read-credentials.js';
-import { RevokeDialog, RotateDialog } from './replace-dialogs.js';
+import { RevokeCredential, RotateCredential } from './replace-dialogs.js';
 import { credentialsText as texts } from './strings.js';
 
 const pageSize = 20;
@@ -97,9 +97,9 @@ export function CredentialsView() {
         <PageLinks pageInfo={{ ...pageInfo, hasPreviousPage: false }} addressOf={(place) => to({ ...place })} />
       )}
       {isIssuing && <IssueDialog orgID={orgID} onClose={close} />}
-      {chosen?.action === 'rotate' && <RotateDialog credential={chosen.credential} onClose={close} />}
+      {chosen?.action === 'rotate' && <RotateCredential credential={chosen.credential} onClose={close} />}
       {chosen?.action === 'revoke' && (
-        <RevokeDialog
+        <RevokeCredential
           credential={chosen.credential}
           onDone={() => setDone(texts.revoked(chosen.credential.label))}
           onClose={close}

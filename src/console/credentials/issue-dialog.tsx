@@ -1,4 +1,4 @@
-import { useId, useRef, useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import {
   IssueKeyCredentialDocument,
   type IssueKeyCredentialMutationVariables,
@@ -9,16 +9,17 @@ import {
 import { ExpiryField } from '../edit/expiry-field.js';
 import { FieldBox } from '../edit/field.js';
 import { formText } from '../format.js';
-import { newIdempotencyKey } from '../idempotency-key.js';
 import { QuietButton } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
+import { OrganizationField, organizationIn } from '../parts/organization-field.js';
 import { Problem } from '../parts/problem.js';
+import { LostSecret, SecretShown } from '../parts/secret-shown.js';
 import { required } from '../results.js';
 import { useClient, useSession } from '../session.js';
 import { text } from '../strings.js';
+import { useIdempotencyKeys } from '../use-idempotency-keys.js';
 import { useAction } from '../use-load.js';
 import { rotate, type Issued } from './read-credentials.js';
-import { SecretShown } from './secret-dialog.js';
 import { credentialsText as texts } from './strings.js';
 
 interface IssueDialogProps {
@@ -45,21 +46,14 @@ export function IssueDialog({ orgID, onClose }: IssueDialogProps) {
   return (
     <Dialog title={title} onClose={onClose}>
       {!issued && <IssueForm shownOrg={orgID} issue={issue} />}
-      {issued?.secret === null && <LostSecret credential={issued.credential} onFound={setIssued} />}
-      {issued?.secret != null && <SecretShown secret={issued.secret} />}
+      {issued?.secret === null && (
+        <LostSecret renew={async () => setIssued(await rotate(client, issued.credential.id, 0))}>
+          {texts.lost}
+        </LostSecret>
+      )}
+      {issued?.secret != null && <SecretShown secret={issued.secret} label={texts.secret} hint={texts.secretHint} />}
     </Dialog>
   );
-}
-
-/** Returns a function that has one idempotency key for the same request, so that a repetition issues nothing more. */
-function useIdempotencyKeys() {
-  const keys = useRef(new Map<string, string>());
-  return (request: object): string => {
-    const content = JSON.stringify(request);
-    const key = keys.current.get(content) ?? newIdempotencyKey();
-    keys.current.set(content, key);
-    return key;
-  };
 }
 
 interface IssueFormProps {
@@ -70,7 +64,6 @@ interface IssueFormProps {
 function IssueForm({ shownOrg, issue: { run, error, isRunning } }: IssueFormProps) {
   const { viewer } = useSession();
   const id = useId();
-  const ownOrg = viewer?.orgID ?? undefined;
   const offered = viewer?.scopes ?? [];
   const [kind, setKind] = useState<KeyCredentialKind>('SERVICE');
   const [scopes, setScopes] = useState<readonly KeyScope[]>(offered.filter((scope) => scope === 'READ'));
@@ -85,7 +78,7 @@ function IssueForm({ shownOrg, issue: { run, error, isRunning } }: IssueFormProp
     void run({
       kind,
       label: formText(event.currentTarget, 'label'),
-      orgID: ownOrg ?? (formText(event.currentTarget, 'orgID') || null),
+      orgID: organizationIn(event.currentTarget),
       scopes: kind === 'SERVICE' ? [...scopes] : null,
       expiresAt: expires === undefined ? null : new Date(Number(expires) * 1000).toISOString(),
     });
@@ -115,22 +108,7 @@ function IssueForm({ shownOrg, issue: { run, error, isRunning } }: IssueFormProp
           ))}
         </select>
       </div>
-      <FieldBox
-        id={`${id}-org`}
-        label={texts.organization}
-        hint={ownOrg === undefined ? texts.organizationHint : texts.ownOrganization}
-        names={['orgID']}
-        issues={issues}
-      >
-        <input
-          id={`${id}-org`}
-          name="orgID"
-          autocomplete="off"
-          disabled={ownOrg !== undefined}
-          defaultValue={ownOrg ?? shownOrg ?? ''}
-          aria-describedby={`${id}-org-hint`}
-        />
-      </FieldBox>
+      <OrganizationField shown={shownOrg} issues={issues} />
       {kind === 'SERVICE' && (
         <FieldBox label={texts.scopes} hint={texts.scopesHint} names={['scopes']} issues={issues}>
           <div class="options-grid">
@@ -169,30 +147,5 @@ function IssueForm({ shownOrg, issue: { run, error, isRunning } }: IssueFormProp
         <QuietButton onClick={(event) => event.currentTarget.closest('dialog')?.close()}>{text.cancel}</QuietButton>
       </div>
     </form>
-  );
-}
-
-interface LostSecretProps {
-  readonly credential: Issued['credential'];
-  readonly onFound: (issued: Issued) => void;
-}
-
-/** After a repeated request: the first one has issued the credential, and its secret is not known. */
-function LostSecret({ credential: { id }, onFound }: LostSecretProps) {
-  const client = useClient('service');
-  const renew = useAction(async () => onFound(await rotate(client, id, 0)));
-  return (
-    <div class="stack">
-      <p class="note warn" role="status">
-        {texts.lost}
-      </p>
-      <Problem error={renew.error} />
-      <div class="actions">
-        <button type="button" class="primary" disabled={renew.isRunning} onClick={() => void renew.run()}>
-          {texts.newSecret}
-        </button>
-        <QuietButton onClick={(event) => event.currentTarget.closest('dialog')?.close()}>{text.close}</QuietButton>
-      </div>
-    </div>
   );
 }

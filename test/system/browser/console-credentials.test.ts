@@ -243,7 +243,7 @@ describeInBrowser('the credentials of the console', (browser) => {
     expect(await buttons('unrestricted')).toEqual(['Revoke …']);
     expect(await c.page.getByLabel('Organization').count()).toBe(0);
     await fill('dashboard');
-    expect(await dialog().getByLabel('Organization').isDisabled()).toBe(true);
+    expect(await dialog().getByLabel('Organization').isEditable()).toBe(false);
     expect(await dialog().getByRole('checkbox').count()).toBe(2);
     await c.button('Issue the credential').click();
     await dialog().getByRole('group', { name: 'Secret' }).waitFor();
