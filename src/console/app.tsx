@@ -29,6 +29,7 @@ const addresses: Readonly<Record<Section, string>> = {
   proposals: '/console/proposals',
   changes: '/console/changes',
   credentials: '/console/credentials',
+  webhooks: '/console/webhooks',
   preview: '/console/preview',
 };
 

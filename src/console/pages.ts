@@ -4,6 +4,7 @@ import { policyIDAt } from './policy-address.js';
 import type { KeyScope } from '../client/client.js';
 import type { Kind } from './session.js';
 import type { text } from './strings.js';
+import { webhookIDAt } from './webhook-address.js';
 
 /** The part of the main navigation to which a page belongs. */
 export type Section = keyof typeof text.nav;
@@ -72,6 +73,13 @@ const pages: Readonly<Record<string, Page>> = {
     scope: 'ADMIN',
     load: async () => (await import('./credentials/credentials-view.js')).CredentialsView,
   },
+  '/console/webhooks': {
+    id: 'webhooks',
+    section: 'webhooks',
+    kind: 'service',
+    scope: 'ADMIN',
+    load: async () => (await import('./webhooks/webhooks-view.js')).WebhooksView,
+  },
   '/console/changes': {
     id: 'changes',
     section: 'changes',
@@ -95,6 +103,16 @@ export function pageAt(pathname: string): Page {
       section: 'policies',
       kind: 'service',
       load: async () => (await import('./policies/policy-view.js')).PolicyView,
+    };
+  }
+  const webhookID = webhookIDAt(pathname);
+  if (webhookID !== undefined) {
+    return {
+      id: `webhook ${webhookID}`,
+      section: 'webhooks',
+      kind: 'service',
+      scope: 'ADMIN',
+      load: async () => (await import('./webhooks/webhook-view.js')).WebhookView,
     };
   }
   const keyHash = keyHashAt(pathname);

@@ -49,6 +49,7 @@ export const text = {
     proposals: 'Proposals',
     changes: 'Changes',
     credentials: 'Credentials',
+    webhooks: 'Webhooks',
     preview: 'Preview',
   },
   account: {

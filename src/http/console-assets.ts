@@ -16,6 +16,8 @@ const pages = [
   '/gateways',
   '/proposals',
   '/credentials',
+  '/webhooks',
+  '/webhooks/*',
   '/policies',
   '/policies/*',
   '/changes',

@@ -2,6 +2,7 @@ import { vi } from 'vitest';
 import { addWebhook } from '../../src/webhooks/manage.js';
 import type { DispatcherOptions } from '../../src/webhooks/dispatcher.js';
 import type { TestApp } from './app.js';
+import { aDeadLetter } from './factories.js';
 import { until } from './until.js';
 
 /** Short delays between attempts, and limits that a busy machine does not reach. */
@@ -27,4 +28,21 @@ export async function hookTo(
 ): Promise<{ id: string; secret: string }> {
   const { webhook, secret } = await addWebhook(app.services, { url: new URL(url), label, orgID, eventTypes });
   return { id: webhook.id, secret };
+}
+
+/** Gives up events of a webhook in a service that delivers nothing, two at each time. */
+export async function giveUp(
+  { app, clock }: Pick<TestApp, 'app' | 'clock'>,
+  id: string,
+  ...events: readonly string[]
+): Promise<void> {
+  const { webhooks } = app.services;
+  await until(async () => {
+    await webhooks.acquireLeases('a test', 60_000);
+    return webhooks.hasLease('a test', id);
+  });
+  for (const [index, event] of events.entries()) {
+    const failedAt = new Date(clock.now.getTime() + Math.floor(index / 2));
+    await webhooks.recordResults('a test', id, { dead: aDeadLetter(event, { keyHash: `h-${event}`, failedAt }) });
+  }
 }

@@ -5,12 +5,11 @@ import { maxTestsAtOnce } from '../../../src/webhooks/test-slots.js';
 import { maxWebhooksOfOrganization } from '../../../src/webhooks/webhook-service.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
 import { describeEngines, makeOwnPlace, sqlite } from '../../support/engines.js';
-import { aDeadLetter } from '../../support/factories.js';
 import { serveWith } from '../../support/overridden-server.js';
 import { startOwnReceiver, verificationErrorOf, type Receiver } from '../../support/receiver.js';
 import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/responses.js';
 import { until } from '../../support/until.js';
-import { hookTo, quick, untilPolled } from '../../support/webhooks.js';
+import { giveUp, hookTo, quick, untilPolled } from '../../support/webhooks.js';
 
 interface Hook {
   readonly id: string;
@@ -85,19 +84,6 @@ const callsFor = (id: string) => [
   `discardKeyWebhookDeadLetters(id: "${id}") { count }`,
 ];
 const testOf = (id: string) => `testKeyWebhook(id: "${id}") { isDelivered status failure }`;
-
-/** Gives up events of a webhook, while no process delivers for it. */
-async function giveUp(id: string, ...events: readonly string[]): Promise<void> {
-  const { webhooks } = t.app.services;
-  await until(async () => {
-    await webhooks.acquireLeases('a test', 60_000);
-    return webhooks.hasLease('a test', id);
-  });
-  for (const [index, event] of events.entries()) {
-    const failedAt = new Date(t.clock.now.getTime() + Math.floor(index / 2));
-    await webhooks.recordResults('a test', id, { dead: aDeadLetter(event, { keyHash: `h-${event}`, failedAt }) });
-  }
-}
 
 describe('an administrator', () => {
   it('adds a webhook, whose secret is shown once and signs', async () => {
@@ -219,7 +205,7 @@ describe('dead letters', () => {
     // Nothing delivers, so that the state stays.
     t = await startOwnApp({}, { dispatcherOptions: { ...quick, pollIntervalMs: 2 ** 31 - 1 } });
     ({ id } = await hookTo(t, receiver.url, { orgID: 'acme' }));
-    await giveUp(id, ...events);
+    await giveUp(t, id, ...events);
   });
 
   it('are read in pages, the oldest first', async () => {

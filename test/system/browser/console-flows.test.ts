@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { hashOf } from '../../support/factories.js';
 import { importPolicies } from '../../support/policies.js';
 import { startServer, type TestServer } from '../../support/server.js';
+import { giveUp, hookTo, quick } from '../../support/webhooks.js';
 import { describeInBrowser } from './browser.js';
 import { consoleKeys, consolePolicies } from './console-keys.js';
 import { openConsole, type ConsolePage } from './console-page.js';
@@ -20,7 +21,8 @@ describeInBrowser('each flow of the console', (browser) => {
   let c: ConsolePage;
   const key = (name: string) => `/console/keys/${hashOf(name)}`;
   beforeEach(async () => {
-    server = await startServer();
+    // Nothing is delivered.
+    server = await startServer({}, {}, { dispatcherOptions: { ...quick, pollIntervalMs: 2 ** 31 - 1 } });
     // The browser has its own clock.
     server.t.clock.now = new Date();
     await server.t.importKeys(...consoleKeys(Date.now()));
@@ -53,6 +55,16 @@ describeInBrowser('each flow of the console', (browser) => {
     await c.go(`${key(name)}?edit=yes`);
     await signIn();
     await c.heading(/Edit key/);
+  };
+  /** A webhook with dead letters, one of which is queued again. */
+  const someWebhook = async () => {
+    const eventTypes = ['orgKey.created', 'orgKey.expired'];
+    const { id } = await hookTo(server.t, 'http://127.0.0.1:1/', { label: 'billing', orgID: 'acme', eventTypes });
+    await giveUp(server.t, id, ...Array.from({ length: 24 }, (_, number) => `evt_${'0'.repeat(40)}${number}`));
+    const replay =
+      'mutation ($id: ID!, $eventID: ID) { replayKeyWebhookDeadLetters(id: $id, eventID: $eventID) { count } }';
+    await server.t.graphql(replay, { id, eventID: `evt_${'0'.repeat(40)}1` });
+    return id;
   };
   const someCredentials = async () => {
     await server.t.issue('service', { label: 'billing dashboard', scopes: ['read'], orgID: 'acme' });
@@ -289,6 +301,33 @@ describeInBrowser('each flow of the console', (browser) => {
       await signIn();
       await c.page.getByRole('row', { name: /yours/ }).getByRole('button', { name: 'Revoke …' }).click();
       await c.page.getByText('You are signed in with this credential.').waitFor();
+    },
+    webhooks: async () => {
+      await someWebhook();
+      await c.go('/console/webhooks');
+      await signIn();
+      await c.link('billing').waitFor();
+    },
+    'add a webhook': async () => {
+      await c.go('/console/webhooks');
+      await signIn();
+      await c.button('Add webhook …').click();
+      await c.page.getByLabel('Address').fill('https://example.com/');
+      await c.page.getByRole('dialog').getByRole('combobox').selectOption('Only these events');
+      await c.button('Add the webhook').click();
+      await c.page.getByText('Choose at least one.').waitFor();
+    },
+    webhook: async () => {
+      await c.go(`/console/webhooks/${await someWebhook()}`);
+      await signIn();
+      await c.button('Send a test message').click();
+      await c.page.getByText('Not delivered').waitFor();
+    },
+    'discard dead letters': async () => {
+      await c.go(`/console/webhooks/${await someWebhook()}`);
+      await signIn();
+      await c.button('Discard all …').click();
+      await c.page.getByText('also those on the other pages').waitFor();
     },
     'not permitted': async () => {
       await c.go('/console/credentials');
