@@ -19,6 +19,8 @@ const sizes = {
   USE_KILLS: { short: 1, full: 30 },
   /** Kills of a service around the times and the approvals of proposals, on each engine. */
   PROPOSAL_KILLS: { short: 2, full: 60 },
+  /** Kills of a service that issues and rotates credentials by API, on each engine. */
+  CREDENTIAL_KILLS: { short: 3, full: 60 },
   /** Rotations in stages, each with two kills and restarts of services at every stage, on each engine. */
   STAGED_ROTATIONS: { short: 1, full: 20 },
   POWER_IMAGES: { short: 50, full: 10_000 },
