@@ -90,6 +90,11 @@ function webhookStatements({ name, nowMs, inList, forUpdate, historySpans }: Dia
     isRecalled: prepared(
       `SELECT 1 FROM webhook_progress WHERE webhook_id = $1 AND held_until > ${nowMs} AND holder LIKE '${recalled}%'`,
     ),
+    /** `$1` is the holder. Also those of webhooks that were removed. */
+    recalledOf: prepared(
+      `SELECT webhook_id FROM webhook_progress
+       WHERE holder = '${recalled}' || CAST($1 AS text) AND held_until > ${nowMs}`,
+    ),
     releaseRecalled: prepared(
       `UPDATE webhook_progress SET held_until = 0
        WHERE webhook_id = $1 AND holder = '${recalled}' || CAST($2 AS text)`,
@@ -293,9 +298,8 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
       const found = await all<LeaseRow>(sql.leases);
       const damaged = found.filter((row) => !table.isAuthentic(row)).map(({ id }) => id);
       const active = found.filter((row) => row.paused === null && !damaged.includes(row.id));
-      const recalledIDs = found
-        .filter((row) => row.holder === `${recalled}${holder}` && row.remaining_ms > 0n)
-        .map(({ id }) => id);
+      const ofHolder = await all<{ webhook_id: string }>(sql.recalledOf, [holder]);
+      const recalledIDs = ofHolder.map((row) => row.webhook_id);
       const isOver = (row: LeaseRow) => row.remaining_ms <= 0n || row.remaining_ms > BigInt(maxLeaseMs);
       const isHeld = (row: LeaseRow) => row.holder === holder && !isOver(row) && Number(row.remaining_ms) > forMs / 2;
       const held = active.filter(isHeld).map((row) => leaseOf(row, row.cursor, Number(row.remaining_ms)));
