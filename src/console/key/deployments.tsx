@@ -50,7 +50,7 @@ export function DeploymentsOfKey({ found: { keyHash, version } }: SectionProps) 
           <dl class="facts">
             {found.map(({ gateway, orgID, isCurrent, version: known, at }) => (
               <Entry key={`${gateway} ${orgID}`} name={gateway}>
-                <span class={`state ${isCurrent ? 'good' : 'warn'}`}>{isCurrent ? texts.current : texts.behind}</span>{' '}
+                <span class={`state ${isCurrent ? 'ok' : 'warn'}`}>{isCurrent ? texts.current : texts.behind}</span>{' '}
                 {!isCurrent && (known === null ? texts.unknown : texts.has(known))} <small>{texts.seen}</small>{' '}
                 <Ago at={at} />
               </Entry>

@@ -80,8 +80,8 @@ export function ProposalItem({ proposal, isOnKeyPage = false, onDecide }: Propos
 
 const tones = {
   OPEN: 'warn',
-  SCHEDULED: 'good',
-  APPLIED: 'good',
+  SCHEDULED: 'ok',
+  APPLIED: 'ok',
   STALE: 'bad',
   REJECTED: 'off',
   WITHDRAWN: 'off',
