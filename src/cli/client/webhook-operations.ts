@@ -281,7 +281,8 @@ function remoteWebhooks(send: SendRequest): WebhookOperations {
       return await query(send, document, variables, schema);
     } catch (error) {
       const { id } = variables;
-      if (errorCodeOf(error) !== 'INTERNAL' || !(await damaged().catch((): readonly string[] => [])).includes(id)) throw error;
+      if (errorCodeOf(error) !== 'INTERNAL' || !(await damaged().catch((): readonly string[] => [])).includes(id))
+        throw error;
       throw new Error(damagedWebhookMessage(id), { cause: error });
     }
   }

@@ -432,7 +432,7 @@ describe('the secrets of keys', () => {
     );
     expect(sources.length).toBeGreaterThan(50);
     const readers = sources.filter((file) =>
-      /Deliver(Key|ed)|KeyDelivery/i.test(readFileSync(join('src/console', file), 'utf8')),
+      /deliverKey|DeliveredKey|KeyDelivery/i.test(readFileSync(join('src/console', file), 'utf8')),
     );
     expect(readers).toEqual([]);
   });

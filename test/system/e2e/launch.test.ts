@@ -150,7 +150,9 @@ describe('compiled code', () => {
 describe('Node without its hardening options', () => {
   it('logs a warning in production', async () => {
     const one = await started(process.execPath, [main, 'serve'], { NODE_ENV: 'production' });
-    await one.untilLogged('"missing":["--max-semi-space-size=32","--heap-growing-percent=100","--disable-proto=delete"');
+    await one.untilLogged(
+      '"missing":["--max-semi-space-size=32","--heap-growing-percent=100","--disable-proto=delete"',
+    );
   });
 
   it('logs no warning with them', async () => {
