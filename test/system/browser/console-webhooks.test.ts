@@ -181,7 +181,7 @@ describeInBrowser('the webhooks of the console', (browser) => {
     const next = await shownSecret();
     await dialog().getByRole('button', { name: 'Close' }).click();
     await c.page.getByText('The old secret signs until').waitFor();
-    expect(await c.page.content()).not.toContain(next);
+    await expect.poll(() => c.page.content()).not.toContain(next);
     expect(await signatureOfTest(next)).toBeUndefined();
     const last = receiver.received.at(-1);
     expect(last && verificationErrorOf(old, last)).toBeUndefined();

@@ -272,6 +272,7 @@ describeInBrowser('sign-on in a browser', (browser) => {
     await c.context.route(`${idp.url}/token`, () => undefined, { times: 1 });
     await signOn(c.page);
     await c.page.getByText(`${host()} does not respond. Try again later.`).waitFor();
+    await c.page.evaluate('AbortSignal.timeout = self.timeout');
     await signOnAgain(c.page);
     await c.link('Billing').waitFor();
   });
