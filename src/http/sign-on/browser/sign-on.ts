@@ -140,7 +140,9 @@ function hold(server: oauth.AuthorizationServer, client: oauth.Client, first: To
   };
   const renewIn = (milliseconds: number) => runIn(milliseconds, () => void renew());
   const endAtExpiry = () => {
-    if (expiresMs !== Infinity) runIn(expiresMs - Date.now(), () => endNow());
+    if (expiresMs === Infinity) return;
+    // The time may be longer than a timer can wait.
+    runIn(expiresMs - Date.now(), () => (Date.now() < expiresMs ? endAtExpiry() : endNow()));
   };
   const schedule = ({ expires_in: seconds = Infinity }: Tokens) => {
     expiresMs = Date.now() + seconds * 1000;
