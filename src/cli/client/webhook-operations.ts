@@ -192,7 +192,7 @@ function localWebhooks(services: Services, { webhooksTo: allowed }: Config): Web
 
 const documents = {
   list: `query Webhooks($after: String) { keyWebhooks(first: 100, after: $after) {
-    pageInfo { hasNextPage endCursor } edges { node {
+    damagedIDs pageInfo { hasNextPage endCursor } edges { node {
       id label orgID eventTypes receiver createdAt pausedAt pausedReason failingKeys deadLetterCount } } } }`,
   damaged: 'query Damaged { keyWebhooks(first: 0) { damagedIDs } }',
   add: `mutation Add($url: String!, $label: String, $orgID: String, $eventTypes: [String!], $idempotencyKey: String) {
@@ -246,8 +246,8 @@ const DeadLetterResponse = z.object({
   lastError: z.string(),
   isReplayed: z.boolean(),
 });
-const ListResponse = z.object({ keyWebhooks: pageOf(WebhookResponse) });
 const DamagedResponse = z.object({ keyWebhooks: z.object({ damagedIDs: z.array(z.string()) }) });
+const ListResponse = z.object({ keyWebhooks: pageOf(WebhookResponse).and(DamagedResponse.shape.keyWebhooks) });
 const AddResponse = z.object({ added: z.object({ webhook: z.object({ id: z.string() }), secret: text }) });
 const TestResponse = z.object({
   tested: z.object({ isDelivered: z.boolean(), status: nullable(z.number()), failure: text }),
@@ -294,10 +294,13 @@ function remoteWebhooks(send: SendRequest): WebhookOperations {
 
   return {
     async list() {
-      const intact = await readPages(
-        async (after) => (await query(send, documents.list, { after }, ListResponse)).keyWebhooks,
-      );
-      return { intact, damaged: await damaged() };
+      let damagedIDs: readonly string[] = [];
+      const intact = await readPages(async (after) => {
+        const { keyWebhooks } = await query(send, documents.list, { after }, ListResponse);
+        ({ damagedIDs } = keyWebhooks);
+        return keyWebhooks;
+      });
+      return { intact, damaged: damagedIDs };
     },
     async add({ eventTypes, ...webhook }) {
       const variables = {
