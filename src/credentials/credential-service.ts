@@ -1,18 +1,15 @@
-import { hash } from 'node:crypto';
 import { canSee, hasScope, isForeign, otherOrganization, requireScope } from '../keys/authorization.js';
 import { withAudit } from '../keys/change.js';
-import { assertIdempotencyKey } from '../keys/idempotency.js';
 import type { Principal, Scope } from '../keys/key.js';
 import type { AcceptedAttempt, AuditLog, CallContext } from '../keys/ports.js';
 import { AppError, invalidArgument } from '../lib/errors.js';
+import { overlapMsOf } from '../lib/overlap.js';
+import { createdID } from '../wire/created-id.js';
 import type { CredentialKind, CredentialRange, CredentialStore, IssuedCounts, StoredCredential } from './credential.js';
 import { credentialNotFound, issueCredential, rotateCredential, type CredentialOptions } from './issue.js';
 
 /** The credentials that administrators of one organization may have, and issue in 24 hours, rotations included. */
 export const credentialLimits = { active: 500, recent: 500 } as const;
-
-/** The maximum time that a rotated credential stays valid, in hours: a year. */
-export const maxOverlapHours = 8_760;
 
 /** A credential to issue. */
 export interface IssueRequest extends CredentialOptions {
@@ -84,7 +81,7 @@ export function createCredentialService({ store, now, audit }: CredentialService
         if (options.expires !== undefined && options.expires <= at)
           throw invalidArgument('expiresAt', 'must be in the future');
         caller.deadline?.throwIfExpired();
-        const id = idempotencyKey === undefined ? undefined : idOf(caller, idempotencyKey);
+        const id = createdID('cred_', caller, idempotencyKey);
         const permit = (issued: IssuedCounts) => {
           permitFor(options.orgID)(issued);
           caller.deadline?.markCommitting();
@@ -106,15 +103,13 @@ export function createCredentialService({ store, now, audit }: CredentialService
     rotate: withAudit(audit, {
       operation: 'rotateKeyCredential',
       identify: (_: RotateRequest) => undefined,
-      credentialOf: ({ id }) => id,
+      targetOf: ({ id }) => ({ credentialID: id }),
       async run(caller, _, { id, overlapHours }): Promise<IssueResult> {
         requireScope(caller, 'admin');
-        if (overlapHours < 0 || overlapHours > maxOverlapHours) {
-          throw invalidArgument('overlapHours', `must be 0 to ${maxOverlapHours}`);
-        }
+        const overlapMs = overlapMsOf(overlapHours);
         caller.deadline?.throwIfExpired();
         let orgID: string | undefined;
-        return rotateCredential(store, id, overlapHours * hourMs, now(), {
+        return rotateCredential(store, id, overlapMs, now(), {
           authorize: (found) => {
             const credential = requireVisible(caller, id, found);
             requireRights(caller, credential);
@@ -144,7 +139,7 @@ export function createCredentialService({ store, now, audit }: CredentialService
     revoke: withAudit(audit, {
       operation: 'revokeKeyCredential',
       identify: (_: { readonly id: string }) => undefined,
-      credentialOf: ({ id }) => id,
+      targetOf: ({ id }) => ({ credentialID: id }),
       async run(caller, _, { id }): Promise<{ readonly credential: StoredCredential; readonly isChanged: boolean }> {
         requireScope(caller, 'admin');
         caller.deadline?.throwIfExpired();
@@ -162,11 +157,8 @@ export function createCredentialService({ store, now, audit }: CredentialService
   };
 }
 
-const hourMs = 3_600_000;
-
 function requireVisible(caller: Principal, id: string, found: StoredCredential | undefined): StoredCredential {
-  // A credential of no organization is not one of the caller's organization.
-  if (found && (found.orgID === undefined ? caller.orgID === undefined : canSee(caller, found.orgID))) return found;
+  if (found && canSee(caller, found.orgID)) return found;
   throw credentialNotFound(id);
 }
 
@@ -205,12 +197,6 @@ function requireRoom(orgID: string | undefined, { active, recent }: IssuedCounts
   if (recent >= credentialLimits.recent) {
     throw new AppError('CONFLICT', `${owner} ${recent} credentials${of} of the last 24 hours, the maximum.`);
   }
-}
-
-/** A repeated request finds its credential by the ID, so that no receipt has to be kept. */
-function idOf({ credentialID }: Principal, idempotencyKey: string): string {
-  assertIdempotencyKey(idempotencyKey);
-  return `cred_${hash('sha256', JSON.stringify([credentialID, idempotencyKey]), 'hex').slice(0, 16)}`;
 }
 
 function requireSameRequest(found: StoredCredential, { kind, label, orgID, scopes, expires }: CredentialOptions): void {

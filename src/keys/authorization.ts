@@ -2,8 +2,8 @@ import { AppError } from '../lib/errors.js';
 import type { Principal, Scope, StoredKey } from './key.js';
 import type { Ports } from './ports.js';
 
-/** Whether the principal has access to this organization and its keys. */
-export function canSee(principal: Pick<Principal, 'orgID'>, orgID: string): boolean {
+/** Whether the principal has access to what an organization owns; undefined for what belongs to no organization. */
+export function canSee(principal: Pick<Principal, 'orgID'>, orgID: string | undefined): boolean {
   return principal.orgID === undefined || principal.orgID === orgID;
 }
 

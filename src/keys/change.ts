@@ -324,10 +324,8 @@ interface AuditedOperation<Request, KeyHash extends string | undefined, Result> 
   readonly operation: string;
   /** Checks and hashes the key identifier of a request; undefined if the key has none yet. */
   readonly identify: (request: Request) => KeyHash;
-  /** The credential that a request is for. */
-  readonly credentialOf?: (request: Request) => string;
-  /** Returns the webhook that the request is for, if it is about one. */
-  readonly webhookOf?: (request: Request) => string;
+  /** Returns the credential or the webhook that a request is for. */
+  readonly targetOf?: (request: Request) => Pick<AuditEvent, 'credentialID' | 'webhookID'>;
   readonly run: (caller: CallContext, keyHash: KeyHash, request: Request) => Promise<Result>;
   readonly acceptedOf: (result: Result) => AcceptedAttempt & { readonly keyHash?: string };
 }
@@ -335,12 +333,10 @@ interface AuditedOperation<Request, KeyHash extends string | undefined, Result> 
 /** Returns the operation with an audit event for each attempt, accepted or rejected. */
 export function withAudit<Request, KeyHash extends string | undefined, Result>(
   audit: AuditLog | undefined,
-  { event, operation, identify, credentialOf, webhookOf, run, acceptedOf }: AuditedOperation<Request, KeyHash, Result>,
+  { event, operation, identify, targetOf, run, acceptedOf }: AuditedOperation<Request, KeyHash, Result>,
 ): (caller: CallContext, request: Request) => Promise<Result> {
   return async (caller, request) => {
-    const credentialID = credentialOf?.(request);
-    const webhookID = webhookOf?.(request);
-    const attempt = { event, operation, requestID: caller.requestID, principal: caller, credentialID, webhookID };
+    const attempt = { event, operation, requestID: caller.requestID, principal: caller, ...targetOf?.(request) };
     let identified: KeyHash | undefined;
     try {
       identified = identify(request);

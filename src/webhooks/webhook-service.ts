@@ -1,12 +1,10 @@
-import { hash } from 'node:crypto';
 import { canSee, isForeign, otherOrganization, requireScope } from '../keys/authorization.js';
 import { withAudit } from '../keys/change.js';
-import { assertIdempotencyKey } from '../keys/idempotency.js';
-import type { Principal } from '../keys/key.js';
 import type { AcceptedAttempt, AuditLog, CallContext } from '../keys/ports.js';
 import type { Sealer } from '../crypto/encryption.js';
 import { AppError, invalidArgument } from '../lib/errors.js';
-import { withTimeout } from '../lib/timeout.js';
+import { overlapMsOf } from '../lib/overlap.js';
+import { createdID } from '../wire/created-id.js';
 import { parseReceiverURL, RejectedAddressError, type AddressKind } from './address-policy.js';
 import { pingMessage } from './event.js';
 import { createWebhookClient } from './http-client.js';
@@ -31,9 +29,6 @@ import {
 
 /** The webhooks that administrators of one organization may have. Those for all organizations count together. */
 export const maxWebhooksOfOrganization = 10;
-
-/** The maximum time that a replaced secret signs too, in hours: a year. */
-export const maxOverlapHours = 8_760;
 
 /** The maximum time that a request waits until no process acts on the state before a change, in milliseconds. */
 export const maxReleaseWaitMs = 3_000;
@@ -148,19 +143,18 @@ export function createWebhookService(deps: WebhookServiceDeps) {
 
   /** Waits for a limited time, and at most until the deadline of the caller. The change is made: no error hides that. */
   async function untilReleased({ deadline }: CallContext, id: string): Promise<boolean> {
-    const endMs = performance.now() + maxReleaseWaitMs;
-    let isUp = false;
-    const up = Promise.withResolvers<false>();
+    const end = Promise.withResolvers<false>();
+    let mayWait = true;
     const stop = () => {
-      isUp = true;
-      up.resolve(false);
+      mayWait = false;
+      end.resolve(false);
     };
+    const timer = setTimeout(stop, maxReleaseWaitMs);
     const removeListener = deadline?.onExpire(stop);
-    const released = isReleased(webhooks, id, () => !isUp && performance.now() < endMs).catch(() => false);
     try {
-      return await withTimeout(maxReleaseWaitMs, Promise.race([released, up.promise]), () => false);
+      return await Promise.race([isReleased(webhooks, id, () => mayWait).catch(() => false), end.promise]);
     } finally {
-      stop();
+      clearTimeout(timer);
       removeListener?.();
     }
   }
@@ -195,7 +189,7 @@ export function createWebhookService(deps: WebhookServiceDeps) {
   }
 
   const audited = { identify: () => undefined } as const;
-  const webhookOf = ({ id }: { readonly id: string }) => id;
+  const targetOf = ({ id }: { readonly id: string }) => ({ webhookID: id });
 
   return {
     /** Returns the webhooks in the order of their creation, and the identifiers of those whose rows are damaged. */
@@ -250,7 +244,7 @@ export function createWebhookService(deps: WebhookServiceDeps) {
         if (eventTypes?.length === 0)
           throw invalidArgument('eventTypes', 'must name a type, or be omitted for all types');
         const input = { url: receiverURL(url, allowed), label, orgID, eventTypes: eventTypes ?? [] };
-        const id = idempotencyKey === undefined ? undefined : idOf(caller, idempotencyKey);
+        const id = createdID('hook_', caller, idempotencyKey);
         caller.deadline?.throwIfExpired();
         const permit = (count: number) => {
           requireRoom(orgID, count);
@@ -271,7 +265,7 @@ export function createWebhookService(deps: WebhookServiceDeps) {
     test: withAudit(audit, {
       ...audited,
       operation: 'testKeyWebhook',
-      webhookOf,
+      targetOf,
       async run(caller, _, { id }: { readonly id: string }): Promise<TestResult> {
         requireScope(caller, 'admin');
         const webhook = await requireVisible(caller, id);
@@ -303,7 +297,7 @@ export function createWebhookService(deps: WebhookServiceDeps) {
     pause: withAudit(audit, {
       ...audited,
       operation: 'pauseKeyWebhook',
-      webhookOf,
+      targetOf,
       run: async (caller, _, { id }: { readonly id: string }) => {
         const paused = { at: now(), why: 'by the API' };
         return change(caller, id, (webhook) => (webhook.paused ? webhook : { ...webhook, paused }));
@@ -319,7 +313,7 @@ export function createWebhookService(deps: WebhookServiceDeps) {
     resume: withAudit(audit, {
       ...audited,
       operation: 'resumeKeyWebhook',
-      webhookOf,
+      targetOf,
       run: async (caller, _, { id }: { readonly id: string }) =>
         change(caller, id, (webhook) => (webhook.paused ? { ...webhook, paused: undefined } : webhook)),
       acceptedOf: ({ webhook, isChanged }) => ({ ...acceptedOf(webhook), isChanged }),
@@ -333,14 +327,12 @@ export function createWebhookService(deps: WebhookServiceDeps) {
     rotate: withAudit(audit, {
       ...audited,
       operation: 'rotateKeyWebhook',
-      webhookOf,
+      targetOf,
       async run(caller, _, { id, overlapHours }: RotateRequest): Promise<RotateResult> {
         requireScope(caller, 'admin');
-        if (overlapHours < 0 || overlapHours > maxOverlapHours) {
-          throw invalidArgument('overlapHours', `must be 0 to ${maxOverlapHours}`);
-        }
+        const overlapMs = overlapMsOf(overlapHours);
         caller.deadline?.throwIfExpired();
-        const rotated = await rotateWebhook(deps, id, overlapHours * hourMs, permitChange(caller, id));
+        const rotated = await rotateWebhook(deps, id, overlapMs, permitChange(caller, id));
         return { ...rotated, isReleased: await untilReleased(caller, id) };
       },
       acceptedOf: ({ webhook, until }) => acceptedOf(webhook, { overlapUntil: until.toISOString() }),
@@ -354,7 +346,7 @@ export function createWebhookService(deps: WebhookServiceDeps) {
     remove: withAudit(audit, {
       ...audited,
       operation: 'removeKeyWebhook',
-      webhookOf,
+      targetOf,
       async run(caller, _, { id }: { readonly id: string }): Promise<RemoveResult> {
         requireScope(caller, 'admin');
         caller.deadline?.throwIfExpired();
@@ -377,7 +369,7 @@ export function createWebhookService(deps: WebhookServiceDeps) {
     replay: withAudit(audit, {
       ...audited,
       operation: 'replayKeyWebhookDeadLetters',
-      webhookOf,
+      targetOf,
       async run(caller, _, { id, eventID }: DeadLetterRequest): Promise<ReplayResult> {
         requireScope(caller, 'admin');
         const webhook = await requireVisible(caller, id);
@@ -396,7 +388,7 @@ export function createWebhookService(deps: WebhookServiceDeps) {
     discard: withAudit(audit, {
       ...audited,
       operation: 'discardKeyWebhookDeadLetters',
-      webhookOf,
+      targetOf,
       async run(caller, _, { id, eventID }: DeadLetterRequest): Promise<DiscardResult> {
         requireScope(caller, 'admin');
         const webhook = await requireVisible(caller, id);
@@ -413,13 +405,10 @@ export function createWebhookService(deps: WebhookServiceDeps) {
   }
 }
 
-const hourMs = 3_600_000;
-
-/** Permits the change of a webhook that the caller can see. A webhook of all organizations is not one of the caller's. */
+/** Permits the change of a webhook that the caller can see. */
 function permitChange(caller: CallContext, id: string): (orgID: string | undefined) => void {
   return (orgID) => {
-    const isVisible = orgID === undefined ? caller.orgID === undefined : canSee(caller, orgID);
-    if (!isVisible) throw webhookNotFound(id);
+    if (!canSee(caller, orgID)) throw webhookNotFound(id);
     caller.deadline?.markCommitting();
   };
 }
@@ -440,12 +429,6 @@ function requireRoom(orgID: string | undefined, count: number): void {
   const owner = orgID === undefined ? 'There are' : 'The organization has';
   const of = orgID === undefined ? ' of all organizations' : '';
   throw new AppError('CONFLICT', `${owner} ${count} webhooks${of}, the maximum: remove one that is not used.`);
-}
-
-/** A repeated request finds its webhook by the ID, so that no receipt has to be kept. */
-function idOf({ credentialID }: Principal, idempotencyKey: string): string {
-  assertIdempotencyKey(idempotencyKey);
-  return `hook_${hash('sha256', JSON.stringify([credentialID, idempotencyKey]), 'hex').slice(0, 16)}`;
 }
 
 function requireSameRequest(found: Webhook, foundURL: string, { url, label, orgID, eventTypes }: WebhookInput): void {

@@ -10,6 +10,7 @@ import {
 import { issueCredential, rotateCredential, type CredentialOptions } from '../../credentials/issue.js';
 import { scopes } from '../../keys/key.js';
 import { AppError, errorCodeOf } from '../../lib/errors.js';
+import { hourMs } from '../../lib/overlap.js';
 import type { Services } from '../../storage/open-storage.js';
 import type { OptionValues } from '../command.js';
 import type { IO } from '../io.js';
@@ -121,8 +122,6 @@ const IssueResponse = z.object({ issued: z.object({ credential: CredentialRespon
 const RotateResponse = z.object({
   rotated: z.object({ credential: CredentialResponse, secret: z.string(), retired: CredentialResponse }),
 });
-
-const hourMs = 3_600_000;
 
 function remoteCredentials(send: SendRequest): CredentialClient {
   return {

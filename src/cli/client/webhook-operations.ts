@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { errorCodeOf } from '../../lib/errors.js';
+import { hourMs } from '../../lib/overlap.js';
 import { printable } from '../../lib/text.js';
 import type { Services } from '../../storage/open-storage.js';
 import type { Config } from '../../config/config.js';
@@ -268,7 +269,6 @@ const ReplayResponse = z.object({
 });
 const DiscardResponse = z.object({ discarded: z.object({ count: z.number(), isReleased: z.boolean() }) });
 
-const hourMs = 3_600_000;
 /** The maximum size of a page. */
 const pageSize = 100;
 

@@ -1,4 +1,5 @@
-import { credentialLimits, maxOverlapHours, type IssueResult } from '../../credentials/credential-service.js';
+import { credentialLimits, type IssueResult } from '../../credentials/credential-service.js';
+import { maxOverlapHours } from '../../lib/overlap.js';
 import {
   credentialStates,
   stateOfCredential,

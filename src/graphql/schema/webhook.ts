@@ -7,7 +7,8 @@ import type {
   TestResult,
   WebhookChange,
 } from '../../webhooks/webhook-service.js';
-import { maxOverlapHours, maxReleaseWaitMs, maxWebhooksOfOrganization } from '../../webhooks/webhook-service.js';
+import { maxOverlapHours } from '../../lib/overlap.js';
+import { maxReleaseWaitMs, maxWebhooksOfOrganization } from '../../webhooks/webhook-service.js';
 import { eventTypes as knownTypes } from '../../webhooks/event.js';
 import { maxTestsAtOnce } from '../../webhooks/test-slots.js';
 import { maxCounted, type DeadLetterPosition, type Delivery, type Webhook } from '../../webhooks/webhook.js';
