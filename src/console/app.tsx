@@ -4,7 +4,7 @@ import { Account } from './account.js';
 import { ConnectionBanner, LiveState } from './connection-banner.js';
 import { pageAt, type Page, type Section } from './pages.js';
 import { Button } from './parts/button.js';
-import { Dialog } from './parts/dialog.js';
+import { closeDialog, Dialog } from './parts/dialog.js';
 import { PageHead } from './parts/page-head.js';
 import { Link, useAddress } from './router.js';
 import { SessionProvider, useSession, type ConsoleSession, type Kind } from './session.js';
@@ -167,7 +167,7 @@ function Shortcuts({ onClose }: { readonly onClose: () => void }) {
           </>
         ))}
       </dl>
-      <Button onClick={(event) => event.currentTarget.closest('dialog')?.close()}>{text.close}</Button>
+      <Button onClick={closeDialog}>{text.close}</Button>
     </Dialog>
   );
 }

@@ -10,7 +10,7 @@ import { ExpiryField } from '../edit/expiry-field.js';
 import { FieldBox } from '../edit/field.js';
 import { formText } from '../format.js';
 import { QuietButton } from '../parts/button.js';
-import { Dialog } from '../parts/dialog.js';
+import { closeDialog, Dialog } from '../parts/dialog.js';
 import { OrganizationField, organizationIn } from '../parts/organization-field.js';
 import { Problem } from '../parts/problem.js';
 import { LostSecret, SecretShown } from '../parts/secret-shown.js';
@@ -18,7 +18,7 @@ import { required } from '../results.js';
 import { useClient, useSession } from '../session.js';
 import { text } from '../strings.js';
 import { useIdempotencyKeys } from '../use-idempotency-keys.js';
-import { useAction } from '../use-load.js';
+import { useAction, type UserAction } from '../use-load.js';
 import { rotate, type Issued } from './read-credentials.js';
 import { credentialsText as texts } from './strings.js';
 
@@ -58,7 +58,7 @@ export function IssueDialog({ orgID, onClose }: IssueDialogProps) {
 
 interface IssueFormProps {
   readonly shownOrg: string | undefined;
-  readonly issue: ReturnType<typeof useAction<[IssueKeyCredentialMutationVariables]>>;
+  readonly issue: UserAction<[IssueKeyCredentialMutationVariables]>;
 }
 
 function IssueForm({ shownOrg, issue: { run, error, isRunning } }: IssueFormProps) {
@@ -144,7 +144,7 @@ function IssueForm({ shownOrg, issue: { run, error, isRunning } }: IssueFormProp
         <button type="submit" class="primary" disabled={isRunning}>
           {texts.issueNow}
         </button>
-        <QuietButton onClick={(event) => event.currentTarget.closest('dialog')?.close()}>{text.cancel}</QuietButton>
+        <QuietButton onClick={closeDialog}>{text.cancel}</QuietButton>
       </div>
     </form>
   );

@@ -55,9 +55,7 @@ export function RevokeCredential({ credential, onDone, onClose }: RevokeProps) {
       confirm={texts.revokeNow}
       isDangerous
       hasReason={false}
-      error={send.error}
-      isRunning={send.isRunning}
-      onConfirm={() => void send.run()}
+      action={send}
       onClose={onClose}
     >
       <div class="stack">

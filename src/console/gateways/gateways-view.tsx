@@ -144,9 +144,7 @@ function Forget({ gateway: { name, orgID }, onDone, onClose }: ForgetProps) {
       confirm={gatewaysText.forgetNow}
       isDangerous
       hasReason={false}
-      error={forget.error}
-      isRunning={forget.isRunning}
-      onConfirm={() => void forget.run()}
+      action={forget}
       onClose={onClose}
     >
       <p>{gatewaysText.forgetHint}</p>

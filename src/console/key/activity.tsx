@@ -138,10 +138,8 @@ function Revert({ found, toVersion, onDone, onClose }: RevertProps) {
     <Confirm
       title={texts.revertTitle(toVersion)}
       confirm={texts.revertConfirm}
-      error={revert.error ?? preview.error}
-      isRunning={revert.isRunning}
+      action={{ ...revert, error: revert.error ?? preview.error }}
       isDisabled={!preview.data || isEmpty}
-      onConfirm={(reason) => void revert.run(reason)}
       onClose={onClose}
     >
       <p role="status">{preview.isLoading ? text.loading : isEmpty ? texts.revertNothing : texts.revertHint}</p>

@@ -54,15 +54,7 @@ export function ChangeDialog({ change, found, onDone, onClose }: ChangeDialogPro
   });
   const { title, confirm, effect, isDangerous = false } = describe(change, found);
   return (
-    <Confirm
-      title={title}
-      confirm={confirm}
-      isDangerous={isDangerous}
-      error={send.error}
-      isRunning={send.isRunning}
-      onConfirm={(reason) => void send.run(reason)}
-      onClose={onClose}
-    >
+    <Confirm title={title} confirm={confirm} isDangerous={isDangerous} action={send} onClose={onClose}>
       <p>{effect}</p>
     </Confirm>
   );

@@ -1,10 +1,11 @@
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { RotateOrgKeyDocument } from '../../client/client.js';
 import { formatExactTime, formatRelative, formatTime, nameOf } from '../format.js';
 import { newIdempotencyKey } from '../idempotency-key.js';
 import { Button } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
-import { NewSecret } from '../parts/new-secret.js';
+import { defaultOverlap, OverlapField } from '../parts/rotate-dialog.js';
+import { SecretShown } from '../parts/secret-shown.js';
 import { required } from '../results.js';
 import { useClient, useSession } from '../session.js';
 import { text } from '../strings.js';
@@ -52,13 +53,9 @@ export function Rotation({ found, onChanged }: SectionProps) {
   );
 }
 
-/** How long both identifiers are accepted, in seconds, unless another time is chosen: a day. */
-const defaultOverlap = 86_400;
-
 /** Gives the key another identifier, and shows it. */
 export function RotateDialog({ found, onDone, onClose }: Omit<ChangeDialogProps, 'change'>) {
   const client = useClient('service');
-  const id = useId();
   const [overlap, setOverlap] = useState(defaultOverlap);
   const [keyID, setKeyID] = useState<string>();
   // A repeated request makes no further identifier.
@@ -66,7 +63,7 @@ export function RotateDialog({ found, onDone, onClose }: Omit<ChangeDialogProps,
   // The page may show a newer version before the dialog is closed.
   const [{ keyHash, version: expectedVersion }] = useState(found);
   const send = useAction(async (reason: string | null) => {
-    const variables = { keyHash, expectedVersion, overlap, reason, idempotencyKey };
+    const variables = { keyHash, expectedVersion, overlap: overlap * 3600, reason, idempotencyKey };
     const { data, errors } = await client.send(RotateOrgKeyDocument, variables);
     setKeyID(required(data.rotateOrgKey, errors, text.notFound).keyID);
     onDone();
@@ -74,36 +71,15 @@ export function RotateDialog({ found, onDone, onClose }: Omit<ChangeDialogProps,
   if (keyID !== undefined) {
     return (
       <Dialog title={texts.done(nameOf(found))} onClose={onClose}>
-        <div class="stack">
-          <NewSecret {...text.newIdentifier} value={keyID} fileName={`${found.orgID}-${nameOf(found)}`} />
-          <div class="actions">
-            <Button onClick={(event) => event.currentTarget.closest('dialog')?.close()}>{text.close}</Button>
-          </div>
-        </div>
+        <SecretShown {...text.newIdentifier} secret={keyID} fileName={`${found.orgID}-${nameOf(found)}`} />
       </Dialog>
     );
   }
   return (
-    <Confirm
-      title={texts.rotateTitle(nameOf(found))}
-      confirm={texts.rotateConfirm}
-      error={send.error}
-      isRunning={send.isRunning}
-      onConfirm={(reason) => void send.run(reason)}
-      onClose={onClose}
-    >
+    <Confirm title={texts.rotateTitle(nameOf(found))} confirm={texts.rotateConfirm} action={send} onClose={onClose}>
       <div class="stack">
         <p>{texts.rotateHint}</p>
-        <div class="field">
-          <label for={id}>{texts.overlap}</label>
-          <select id={id} onChange={(event) => setOverlap(Number(event.currentTarget.value))}>
-            {Object.entries(texts.overlaps).map(([seconds, label]) => (
-              <option key={seconds} value={seconds} selected={Number(seconds) === overlap}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </div>
+        <OverlapField label={texts.overlap} hours={overlap} onChange={setOverlap} />
       </div>
     </Confirm>
   );

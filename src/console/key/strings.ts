@@ -51,13 +51,6 @@ export const keyText = {
       'The key gets another identifier. Its definition, its history and its counted requests stay. For some time, gateways accept both.',
     rotateConfirm: 'Rotate the key',
     overlap: 'The previous identifier is accepted for',
-    overlaps: {
-      0: 'no time: it has leaked',
-      3600: '1 hour',
-      86400: '1 day',
-      604800: '7 days',
-      2592000: '30 days',
-    },
     done: (name: string) => `${name} has a new identifier`,
   },
   quota: {

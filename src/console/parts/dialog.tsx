@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import type { KeyfrontError } from '../../client/client.js';
 import { formText } from '../format.js';
 import { text } from '../strings.js';
+import type { UserAction } from '../use-load.js';
 import { QuietButton } from './button.js';
 import { Problem } from './problem.js';
 
@@ -33,48 +33,55 @@ function focusHeading(): void {
   if (document.activeElement === document.body) document.querySelector<HTMLElement>('main h1')?.focus();
 }
 
-interface ConfirmProps extends DialogProps {
+/** Closes the dialog of a button that was clicked. */
+export function closeDialog({ currentTarget }: { readonly currentTarget: Element }): void {
+  currentTarget.closest('dialog')?.close();
+}
+
+interface ConfirmFormProps {
   readonly confirm: string;
   /** Whether the confirmation destroys something. */
   readonly isDangerous?: boolean;
-  readonly error: KeyfrontError | undefined;
-  readonly isRunning: boolean;
   readonly isDisabled?: boolean;
   /** Whether a reason can be given. */
   readonly hasReason?: boolean;
-  readonly onConfirm: (reason: string | null) => void;
+  /** What the confirmation starts, with the reason. */
+  readonly action: UserAction<[reason: string | null]>;
+  readonly children: ComponentChildren;
 }
 
 /** A dialog for the confirmation of a change, with its reason. */
-export function Confirm(props: ConfirmProps) {
-  const {
-    title,
-    confirm,
-    children,
-    error,
-    isRunning,
-    isDangerous = false,
-    isDisabled = false,
-    hasReason = true,
-  } = props;
+export function Confirm({ title, onClose, ...form }: ConfirmFormProps & DialogProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <ConfirmForm {...form} />
+    </Dialog>
+  );
+}
+
+/** The form of such a dialog, for one that shows a result in its place afterwards. */
+export function ConfirmForm(props: ConfirmFormProps) {
+  const { confirm, isDangerous = false, isDisabled = false, hasReason = true, action, children } = props;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    props.onConfirm(formText(event.currentTarget, 'reason') || null);
+    void action.run(formText(event.currentTarget, 'reason') || null);
   };
   return (
-    <Dialog title={title} onClose={props.onClose}>
-      <form onSubmit={submit} class="stack">
-        <div>{children}</div>
-        <Problem error={error} />
-        {hasReason && <Reason />}
-        <div class="actions">
-          <button type="submit" class={isDangerous ? 'primary danger' : 'primary'} disabled={isRunning || isDisabled}>
-            {confirm}
-          </button>
-          <QuietButton onClick={(event) => event.currentTarget.closest('dialog')?.close()}>{text.cancel}</QuietButton>
-        </div>
-      </form>
-    </Dialog>
+    <form onSubmit={submit} class="stack">
+      <div>{children}</div>
+      <Problem error={action.error} />
+      {hasReason && <Reason />}
+      <div class="actions">
+        <button
+          type="submit"
+          class={isDangerous ? 'primary danger' : 'primary'}
+          disabled={action.isRunning || isDisabled}
+        >
+          {confirm}
+        </button>
+        <QuietButton onClick={closeDialog}>{text.cancel}</QuietButton>
+      </div>
+    </form>
   );
 }
 

@@ -1,6 +1,7 @@
 import { text } from '../strings.js';
 import { useAction } from '../use-load.js';
 import { Button, QuietButton } from './button.js';
+import { closeDialog } from './dialog.js';
 import { NewSecret } from './new-secret.js';
 import { Problem } from './problem.js';
 
@@ -8,15 +9,17 @@ interface SecretShownProps {
   readonly secret: string;
   readonly label: string;
   readonly hint: string;
+  /** The name of the file to download it as, without its extension; undefined to offer none. */
+  readonly fileName?: string;
 }
 
 /** A secret in a dialog, in the place of the form that asked for it. It is gone when the dialog closes. */
-export function SecretShown({ secret, label, hint }: SecretShownProps) {
+export function SecretShown({ secret, ...props }: SecretShownProps) {
   return (
     <div class="stack">
-      <NewSecret value={secret} label={label} hint={hint} takesFocus />
+      <NewSecret value={secret} {...props} takesFocus />
       <div class="actions">
-        <Button onClick={(event) => event.currentTarget.closest('dialog')?.close()}>{text.close}</Button>
+        <Button onClick={closeDialog}>{text.close}</Button>
       </div>
     </div>
   );
@@ -41,7 +44,7 @@ export function LostSecret({ children, renew }: LostSecretProps) {
         <button type="button" class="primary" disabled={send.isRunning} onClick={() => void send.run()}>
           {text.newSecret}
         </button>
-        <QuietButton onClick={(event) => event.currentTarget.closest('dialog')?.close()}>{text.close}</QuietButton>
+        <QuietButton onClick={closeDialog}>{text.close}</QuietButton>
       </div>
     </div>
   );

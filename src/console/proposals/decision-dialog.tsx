@@ -7,7 +7,7 @@ import {
 } from '../../client/client.js';
 import { formatTime } from '../format.js';
 import { Button } from '../parts/button.js';
-import { Confirm, Dialog } from '../parts/dialog.js';
+import { closeDialog, Confirm, Dialog } from '../parts/dialog.js';
 import { Diff } from '../parts/diff.js';
 import { Problem } from '../parts/problem.js';
 import { required } from '../results.js';
@@ -67,7 +67,7 @@ function DecisionDialog({ decision, proposal, onDecided, onClose }: DecisionDial
         </div>
         {stale && <Preview id={id} />}
         <div class="actions">
-          <Button class="primary" onClick={(event) => event.currentTarget.closest('dialog')?.close()}>
+          <Button class="primary" onClick={closeDialog}>
             {text.close}
           </Button>
         </div>
@@ -79,9 +79,7 @@ function DecisionDialog({ decision, proposal, onDecided, onClose }: DecisionDial
       title={texts.titles[decision](nameOfKey(proposal))}
       confirm={texts.confirm[decision]}
       isDangerous={decision === 'approve' && proposal.kind === 'DELETE'}
-      error={send.error}
-      isRunning={send.isRunning}
-      onConfirm={(reason) => void send.run(reason)}
+      action={send}
       onClose={onClose}
     >
       <p>{effectOf(decision, proposal)}</p>

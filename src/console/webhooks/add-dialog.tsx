@@ -4,7 +4,7 @@ import { FieldBox } from '../edit/field.js';
 import { formText } from '../format.js';
 import { eventTypes } from '../generated/event-types.js';
 import { QuietButton } from '../parts/button.js';
-import { Dialog } from '../parts/dialog.js';
+import { closeDialog, Dialog } from '../parts/dialog.js';
 import { OrganizationField, organizationIn } from '../parts/organization-field.js';
 import { Problem } from '../parts/problem.js';
 import { LostSecret, SecretShown } from '../parts/secret-shown.js';
@@ -12,7 +12,7 @@ import { required } from '../results.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
 import { useIdempotencyKeys } from '../use-idempotency-keys.js';
-import { useAction } from '../use-load.js';
+import { useAction, type UserAction } from '../use-load.js';
 import { nameOfWebhook, rotate, type Webhook } from './read-webhooks.js';
 import { webhooksText as texts } from './strings.js';
 
@@ -56,7 +56,7 @@ export function AddDialog({ orgID, onClose }: AddDialogProps) {
 
 interface AddFormProps {
   readonly shownOrg: string | undefined;
-  readonly add: ReturnType<typeof useAction<[AddKeyWebhookMutationVariables]>>;
+  readonly add: UserAction<[AddKeyWebhookMutationVariables]>;
 }
 
 function AddForm({ shownOrg, add: { run, error, isRunning } }: AddFormProps) {
@@ -140,7 +140,7 @@ function AddForm({ shownOrg, add: { run, error, isRunning } }: AddFormProps) {
         <button type="submit" class="primary" disabled={isRunning}>
           {texts.addNow}
         </button>
-        <QuietButton onClick={(event) => event.currentTarget.closest('dialog')?.close()}>{text.cancel}</QuietButton>
+        <QuietButton onClick={closeDialog}>{text.cancel}</QuietButton>
       </div>
     </form>
   );

@@ -24,15 +24,7 @@ export function PauseWebhook({ id, name, onDone, onClose }: ChangeProps) {
     onClose();
   });
   return (
-    <Confirm
-      title={texts.pauseTitle(name)}
-      confirm={texts.pauseNow}
-      hasReason={false}
-      error={send.error}
-      isRunning={send.isRunning}
-      onConfirm={() => void send.run()}
-      onClose={onClose}
-    >
+    <Confirm title={texts.pauseTitle(name)} confirm={texts.pauseNow} hasReason={false} action={send} onClose={onClose}>
       <p>{texts.pauseHint}</p>
     </Confirm>
   );
@@ -53,9 +45,7 @@ export function RemoveWebhook({ id, name, onDone, onClose }: ChangeProps) {
       confirm={texts.removeNow}
       isDangerous
       hasReason={false}
-      error={send.error}
-      isRunning={send.isRunning}
-      onConfirm={() => void send.run()}
+      action={send}
       onClose={onClose}
     >
       <p>{texts.removeHint}</p>

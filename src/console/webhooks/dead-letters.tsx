@@ -170,9 +170,7 @@ function Discard({ id, eventID, count, onDone, onClose }: DiscardProps) {
       confirm={isAll ? texts.discardAllNow : texts.discardNow}
       isDangerous
       hasReason={false}
-      error={send.error}
-      isRunning={send.isRunning}
-      onConfirm={() => void send.run()}
+      action={send}
       onClose={onClose}
     >
       <p>{isAll ? texts.discardAllHint : texts.discardHint}</p>
