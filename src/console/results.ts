@@ -11,6 +11,20 @@ export function toKeyfrontError(error: unknown): KeyfrontError {
   return new KeyfrontError('INTERNAL', error instanceof Error ? error.message : String(error), { cause: error });
 }
 
+/** A page of a list of the API. What cannot be read is null. */
+interface Connection<Node> {
+  readonly edges: readonly ({ readonly node: Node | null } | null)[] | null;
+}
+
+/** The type of the nodes of a connection. */
+export type NodeOf<Page extends Connection<unknown> | null | undefined> =
+  NonNullable<Page> extends Connection<infer Node> ? Node : never;
+
+/** Returns the nodes of a page that can be read. */
+export function nodesOf<Node>(page: Connection<Node> | null | undefined): Node[] {
+  return (page?.edges ?? []).flatMap((edge) => edge?.node ?? []);
+}
+
 /** Returns the result of a field, or throws the error because of which it is null. */
 export function required<Value>(
   value: Value | null | undefined,

@@ -11,6 +11,15 @@ export function navigate(to: string, { replace = false } = {}): void {
   dispatchEvent(new PopStateEvent('popstate'));
 }
 
+/** Parameters of an address. It does not have those that are undefined. */
+export type AddressParameters = Readonly<Record<string, string | undefined>>;
+
+/** Returns the address of a view with these parameters. */
+export function addressWith(path: string, parameters: AddressParameters): string {
+  const given = Object.entries(parameters).filter((one): one is [string, string] => one[1] !== undefined);
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}
+
 /** Returns the address of the page, and renders again when it changes, from the first layout on. */
 export function useAddress(): URL {
   const [href, setHref] = useState(location.href);

@@ -1,5 +1,6 @@
 import { OrganizationsDocument, OrgKeySuggestionsDocument, type Client } from '../client/client.js';
 import { policyNames, type PolicyName } from './policies/read-policies.js';
+import { nodesOf } from './results.js';
 
 /** Values in use, which a field suggests: of the 100 keys that changed last, up to 100 organizations, and all policies. */
 export interface Suggestions {
@@ -29,17 +30,13 @@ export async function readSuggestions(client: Client, orgID: string | undefined)
     importedPolicies(client),
   ]);
   const definitions =
-    keys.status === 'fulfilled'
-      ? (keys.value.data.orgKeys?.edges ?? []).flatMap((edge) => edge?.node?.definition ?? [])
-      : [];
+    keys.status === 'fulfilled' ? nodesOf(keys.value.data.orgKeys).flatMap(({ definition }) => definition ?? []) : [];
   const known = imported.status === 'fulfilled' ? imported.value : [];
   const usable = known.filter((policy) => orgID === undefined || policy.orgID === null || policy.orgID === orgID);
   const distinct = (values: readonly string[]) => [...new Set(values)].sort((one, other) => one.localeCompare(other));
   return {
     organizations:
-      organizations.status === 'fulfilled'
-        ? (organizations.value.data.organizations?.edges ?? []).flatMap((edge) => edge?.node?.id ?? [])
-        : [],
+      organizations.status === 'fulfilled' ? nodesOf(organizations.value.data.organizations).map(({ id }) => id) : [],
     tags: distinct(definitions.flatMap(({ tags }) => tags ?? [])),
     policies:
       known.length > 0

@@ -9,11 +9,11 @@ import { Empty } from '../parts/empty.js';
 import { OrganizationChoice } from '../parts/organization-choice.js';
 import { PageHead } from '../parts/page-head.js';
 import { Problem } from '../parts/problem.js';
-import { Link, useAddress } from '../router.js';
+import { addressWith, Link, useAddress } from '../router.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
 import { useFollow } from '../use-follow.js';
-import { required } from '../results.js';
+import { nodesOf, required, type NodeOf } from '../results.js';
 import { useAction, useLoad } from '../use-load.js';
 import { changesText } from './strings.js';
 
@@ -21,9 +21,11 @@ const pageSize = 30;
 /** A page without a change may still have a next one: requests for one page. */
 const maxRequests = 10;
 
-type Event = NonNullable<NonNullable<NonNullable<OrgKeyChangesQuery['orgKeyChanges']>['edges']>[number]>['node'];
 /** A change of a key, or a notice about it. */
-type Item = Extract<Event, { readonly __typename: 'OrgKeyChanged' | 'OrgKeyNoticed' }>;
+type Item = Extract<
+  NodeOf<OrgKeyChangesQuery['orgKeyChanges']>,
+  { readonly __typename: 'OrgKeyChanged' | 'OrgKeyNoticed' }
+>;
 
 /** Changes without a gap, the newest first. */
 interface Feed {
@@ -39,11 +41,9 @@ async function readFeed(client: Client, orgID: string | undefined, after: string
   for (let requests = 1; ; requests += 1) {
     const variables = { orgID: orgID ?? null, first: pageSize, after: next };
     const { data, errors } = await client.send(OrgKeyChangesDocument, variables, { signal });
-    const { edges, pageInfo } = required(data.orgKeyChanges, errors, text.notFound);
-    const items = (edges ?? []).flatMap((edge): Item[] => {
-      const node = edge?.node;
-      return node && node.__typename !== 'KeyFeedCheckpoint' ? [node] : [];
-    });
+    const connection = required(data.orgKeyChanges, errors, text.notFound);
+    const items = nodesOf(connection).filter((node) => node.__typename !== 'KeyFeedCheckpoint');
+    const { pageInfo } = connection;
     next = pageInfo.endCursor;
     const isLast = !pageInfo.hasNextPage || next === null;
     if (isLast || items.length > 0 || requests === maxRequests) {
@@ -87,9 +87,7 @@ export function ChangesView() {
           <OrganizationChoice
             orgID={orgID}
             shown={items.flatMap((item) => item.orgID ?? [])}
-            addressOf={(org) =>
-              org === undefined ? '/console/changes' : `/console/changes?org=${encodeURIComponent(org)}`
-            }
+            addressOf={(org) => addressWith('/console/changes', { org })}
           />
         }
       >

@@ -5,11 +5,11 @@ import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
 import { OrganizationChoice } from '../parts/organization-choice.js';
 import { PageHead } from '../parts/page-head.js';
-import { PageLinks } from '../parts/page-links.js';
+import { NextPage } from '../parts/page-links.js';
 import { Problem } from '../parts/problem.js';
 import { TableHead } from '../parts/table-head.js';
 import { Ago } from '../parts/time.js';
-import { useAddress } from '../router.js';
+import { addressWith, useAddress, type AddressParameters } from '../router.js';
 import { useClient, useSession } from '../session.js';
 import { text } from '../strings.js';
 import { useLoad } from '../use-load.js';
@@ -37,11 +37,7 @@ export function CredentialsView() {
     [client, search],
   );
   const { credentials, pageInfo } = page.data ?? {};
-  const to = (parameters: Readonly<Record<string, string | undefined>>) => {
-    const given = Object.entries({ org: orgID, ...parameters });
-    const query = new URLSearchParams(given.filter((one): one is [string, string] => one[1] !== undefined));
-    return query.size === 0 ? address : `${address}?${query}`;
-  };
+  const to = (parameters: AddressParameters) => addressWith(address, { org: orgID, ...parameters });
   // A new secret is shown first: after the end of the viewer's own credential, the list would ask to sign in.
   const close = () => {
     setIsIssuing(false);
@@ -93,9 +89,7 @@ export function CredentialsView() {
           </tbody>
         </table>
       )}
-      {pageInfo?.hasNextPage && (
-        <PageLinks pageInfo={{ ...pageInfo, hasPreviousPage: false }} addressOf={(place) => to({ ...place })} />
-      )}
+      <NextPage pageInfo={pageInfo} addressOf={to} />
       {isIssuing && <IssueDialog orgID={orgID} onClose={close} />}
       {chosen?.action === 'rotate' && <RotateCredential credential={chosen.credential} onClose={close} />}
       {chosen?.action === 'revoke' && (

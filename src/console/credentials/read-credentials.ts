@@ -5,7 +5,7 @@ import {
   type CredentialFieldsFragment,
   type KeyCredentialsQueryVariables,
 } from '../../client/client.js';
-import { required } from '../results.js';
+import { nodesOf, required } from '../results.js';
 import type { Viewer } from '../session.js';
 import { credentialsText } from './strings.js';
 
@@ -22,8 +22,8 @@ export interface Issued {
 /** Reads a page of credentials, the oldest first. */
 export async function readCredentials(client: Client, variables: KeyCredentialsQueryVariables, signal: AbortSignal) {
   const { data, errors } = await client.send(KeyCredentialsDocument, variables, { signal });
-  const { edges, pageInfo } = required(data.keyCredentials, errors, credentialsText.notFound);
-  return { credentials: (edges ?? []).flatMap((edge) => edge?.node ?? []), pageInfo };
+  const connection = required(data.keyCredentials, errors, credentialsText.notFound);
+  return { credentials: nodesOf(connection), pageInfo: connection.pageInfo };
 }
 
 /** Replaces a credential by one with a new secret. */

@@ -5,13 +5,11 @@ import {
   type Client,
   type GatewaysQuery,
 } from '../../client/client.js';
-import { required } from '../results.js';
+import { nodesOf, required, type NodeOf } from '../results.js';
 import { text } from '../strings.js';
 
 /** A gateway of the list. */
-export type Gateway = NonNullable<
-  NonNullable<NonNullable<NonNullable<GatewaysQuery['gateways']>['edges']>[number]>['node']
->;
+export type Gateway = NodeOf<GatewaysQuery['gateways']>;
 
 /** Whether a copy has all keys as they were at its cursor, and how many these are. */
 export interface Comparison {
@@ -22,7 +20,7 @@ export interface Comparison {
 /** Compares the copy of a gateway, as it is now, with the keys. Undefined if it sends no digest. */
 export async function compareCopy(client: Client, { name, orgID }: Gateway): Promise<Comparison | undefined> {
   const { data: read } = await client.send(GatewaysDocument, { orgID, names: [name] });
-  const gateway = (read.gateways?.edges ?? []).map((edge) => edge?.node).find((node) => node?.orgID === orgID);
+  const gateway = nodesOf(read.gateways).find((node) => node.orgID === orgID);
   if (gateway?.cursor == null || gateway.digest === null) return undefined;
   const digests: string[] = [];
   let keys = 0;

@@ -4,12 +4,12 @@ import { Button } from '../parts/button.js';
 import { Confirm } from '../parts/dialog.js';
 import { Empty } from '../parts/empty.js';
 import { PageHead } from '../parts/page-head.js';
-import { PageLinks } from '../parts/page-links.js';
+import { NextPage } from '../parts/page-links.js';
 import { Problem } from '../parts/problem.js';
 import { TableHead } from '../parts/table-head.js';
 import { Ago } from '../parts/time.js';
-import { required } from '../results.js';
-import { useAddress } from '../router.js';
+import { nodesOf, required } from '../results.js';
+import { addressWith, useAddress } from '../router.js';
 import { useClient, useSession } from '../session.js';
 import { text } from '../strings.js';
 import { useAction, useLoad } from '../use-load.js';
@@ -27,8 +27,8 @@ export function GatewaysView() {
   const page = useLoad(
     async (signal) => {
       const { data, errors } = await client.send(GatewaysDocument, { first: pageSize, after }, { signal });
-      const { edges, pageInfo } = required(data.gateways, errors, text.notFound);
-      return { gateways: (edges ?? []).flatMap((edge) => edge?.node ?? []), pageInfo };
+      const connection = required(data.gateways, errors, text.notFound);
+      return { gateways: nodesOf(connection), pageInfo: connection.pageInfo };
     },
     [client, search],
   );
@@ -55,12 +55,7 @@ export function GatewaysView() {
           </tbody>
         </table>
       )}
-      {pageInfo?.hasNextPage && (
-        <PageLinks
-          pageInfo={{ ...pageInfo, hasPreviousPage: false }}
-          addressOf={(place) => `/console/gateways?${new URLSearchParams(place)}`}
-        />
-      )}
+      <NextPage pageInfo={pageInfo} addressOf={(place) => addressWith('/console/gateways', place)} />
       {forgotten && <Forget gateway={forgotten} onDone={page.reload} onClose={() => setForgotten(undefined)} />}
     </>
   );

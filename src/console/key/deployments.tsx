@@ -1,7 +1,7 @@
 import { KeyDeploymentsDocument, type KeyDeploymentsQuery } from '../../client/client.js';
 import { Problem } from '../parts/problem.js';
 import { Ago } from '../parts/time.js';
-import { required } from '../results.js';
+import { nodesOf, required } from '../results.js';
 import { Link } from '../router.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
@@ -31,7 +31,7 @@ export function DeploymentsOfKey({ found: { keyHash, version } }: SectionProps) 
     },
     [client, keyHash, version],
   );
-  const found = (data?.edges ?? []).flatMap((edge) => edge?.node ?? []);
+  const found = nodesOf(data);
   useInterval(reload, found.some(({ isCurrent }) => !isCurrent) ? pollMs : undefined);
   return (
     <section class="panel" aria-labelledby="deployments">

@@ -1,10 +1,11 @@
 import type { EntryFragment } from '../../client/client.js';
+import { nodesOf } from '../results.js';
 import type { KeyDetails } from './read-key.js';
 import { keyText } from './strings.js';
 
 /** The changes of a page of a history, the newest first. */
 export function entriesOf(history: KeyDetails['history']): readonly EntryFragment[] {
-  return (history?.edges ?? []).flatMap((edge) => edge?.node ?? []).toReversed();
+  return nodesOf(history).toReversed();
 }
 
 /** Who made a change: the person who has signed on, the one that the credential named, or the credential. */

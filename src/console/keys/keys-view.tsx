@@ -9,7 +9,7 @@ import { Button, QuietButton } from '../parts/button.js';
 import { Link, navigate, useAddress } from '../router.js';
 import { useClient, useSession } from '../session.js';
 import { text } from '../strings.js';
-import { required } from '../results.js';
+import { nodesOf, required } from '../results.js';
 import { useLoad } from '../use-load.js';
 import { FilterChips, Views } from './filters.js';
 import { KeysTable } from './keys-table.js';
@@ -34,9 +34,9 @@ export function KeysView() {
   const page = useLoad(
     async (signal) => {
       const { data, errors } = await client.send(OrgKeyRowsDocument, variablesOf(parameters), { signal });
-      const { edges, pageInfo } = required(data.orgKeys, errors, text.notFound);
-      const rows = edges?.flatMap((edge) => edge?.node ?? []) ?? [];
-      return { rows, damaged: (edges?.length ?? 0) - rows.length, pageInfo };
+      const connection = required(data.orgKeys, errors, text.notFound);
+      const rows = nodesOf(connection);
+      return { rows, damaged: (connection.edges?.length ?? 0) - rows.length, pageInfo: connection.pageInfo };
     },
     [client, search],
   );

@@ -7,10 +7,10 @@ import { PageLinks } from '../parts/page-links.js';
 import { Problem } from '../parts/problem.js';
 import { QuotaBar } from '../parts/state.js';
 import { TableHead } from '../parts/table-head.js';
-import { Link, useAddress } from '../router.js';
+import { addressWith, Link, useAddress } from '../router.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
-import { required } from '../results.js';
+import { nodesOf, required } from '../results.js';
 import { useLoad } from '../use-load.js';
 import { organizationsText } from './strings.js';
 
@@ -27,8 +27,8 @@ export function OrganizationsView() {
     async (signal) => {
       const variables = before === null ? { first: pageSize, after } : { last: pageSize, before };
       const { data, errors } = await client.send(OrganizationsDocument, variables, { signal });
-      const { edges, pageInfo } = required(data.organizations, errors, text.notFound);
-      return { ids: (edges ?? []).flatMap((edge) => edge?.node?.id ?? []), pageInfo };
+      const connection = required(data.organizations, errors, text.notFound);
+      return { ids: nodesOf(connection).map(({ id }) => id), pageInfo: connection.pageInfo };
     },
     [client, search],
   );
@@ -54,7 +54,7 @@ export function OrganizationsView() {
         </table>
       )}
       {pageInfo && (
-        <PageLinks pageInfo={pageInfo} addressOf={(place) => `/console/organizations?${new URLSearchParams(place)}`} />
+        <PageLinks pageInfo={pageInfo} addressOf={(place) => addressWith('/console/organizations', place)} />
       )}
     </>
   );

@@ -1,4 +1,5 @@
 import { OrganizationsDocument } from '../../client/client.js';
+import { nodesOf } from '../results.js';
 import { navigate } from '../router.js';
 import { useClient, useSession } from '../session.js';
 import { text } from '../strings.js';
@@ -19,7 +20,7 @@ export function OrganizationChoice({ orgID, shown, addressOf }: OrganizationChoi
   const known = useLoad(
     async (signal) => {
       const { data } = await client.send(OrganizationsDocument, { first: 100 }, { signal });
-      return (data.organizations?.edges ?? []).flatMap((edge) => edge?.node?.id ?? []);
+      return nodesOf(data.organizations).map((one) => one.id);
     },
     [client],
   );

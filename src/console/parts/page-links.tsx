@@ -2,12 +2,15 @@ import type { ComponentChildren } from 'preact';
 import { Link } from '../router.js';
 import { text } from '../strings.js';
 
+interface NextPageInfo {
+  readonly hasNextPage: boolean;
+  readonly endCursor: string | null;
+}
+
 interface PageLinksProps {
-  readonly pageInfo: {
-    readonly hasNextPage: boolean;
+  readonly pageInfo: NextPageInfo & {
     readonly hasPreviousPage: boolean;
     readonly startCursor: string | null;
-    readonly endCursor: string | null;
   };
   /** The address of a page of the list. */
   readonly addressOf: (place: { readonly after: string } | { readonly before: string }) => string;
@@ -35,4 +38,16 @@ export function PageLinks({ pageInfo, addressOf, children }: PageLinksProps) {
       </div>
     </nav>
   );
+}
+
+interface NextPageProps {
+  /** Undefined until a page is read. */
+  readonly pageInfo: NextPageInfo | undefined;
+  readonly addressOf: PageLinksProps['addressOf'];
+}
+
+/** A link to the next page of a list that is read in one direction. Nothing on the last page. */
+export function NextPage({ pageInfo, addressOf }: NextPageProps) {
+  if (pageInfo?.hasNextPage !== true) return null;
+  return <PageLinks pageInfo={{ ...pageInfo, hasPreviousPage: false, startCursor: null }} addressOf={addressOf} />;
 }

@@ -9,7 +9,7 @@ import { editText } from '../edit/strings.js';
 import { advancedFields } from '../edit/topics.js';
 import { Problem } from '../parts/problem.js';
 import { QuietButton } from '../parts/button.js';
-import { required } from '../results.js';
+import { nodesOf, required } from '../results.js';
 import { useClient } from '../session.js';
 import { useAction } from '../use-load.js';
 import { Impact, sentenceOf, type FoundKeys } from './impact.js';
@@ -32,10 +32,11 @@ export function ImpactOfChange({ policy }: { readonly policy: PolicyDetails }) {
     if (!from) setFound(undefined);
     const variables = { policy: toPolicyInput(changed), first: pageSize, after: from?.next ?? null };
     const { data, errors } = await client.send(KeysOfPolicyImpactDocument, variables);
-    const { edges, pageInfo } = required(data.impactOfPolicy, errors, policiesText.notFound);
+    const connection = required(data.impactOfPolicy, errors, policiesText.notFound);
+    const { pageInfo } = connection;
     setFound({
       values: changed,
-      keys: [...(from?.keys ?? []), ...(edges ?? []).flatMap((edge) => edge?.node ?? [])],
+      keys: [...(from?.keys ?? []), ...nodesOf(connection)],
       next: pageInfo.hasNextPage ? (pageInfo.endCursor ?? undefined) : undefined,
     });
   });

@@ -4,6 +4,7 @@ import { formatCount, nameOf } from '../format.js';
 import { keyAddress } from '../key-address.js';
 import { Button, CopyButton, download } from '../parts/button.js';
 import { Diff } from '../parts/diff.js';
+import type { NodeOf } from '../results.js';
 import { Link } from '../router.js';
 import { text } from '../strings.js';
 import { toFileLine } from './policy-file.js';
@@ -12,9 +13,7 @@ import { policiesText } from './strings.js';
 const texts = policiesText.impact;
 
 /** A key that a change of a policy would change. */
-type ImpactedKey = NonNullable<
-  NonNullable<NonNullable<NonNullable<KeysOfPolicyImpactQuery['impactOfPolicy']>['edges']>[number]>['node']
->;
+type ImpactedKey = NodeOf<KeysOfPolicyImpactQuery['impactOfPolicy']>;
 
 /** The keys that were found so far with these values of the policy. */
 export interface FoundKeys {

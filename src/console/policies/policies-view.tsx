@@ -8,8 +8,8 @@ import { Problem } from '../parts/problem.js';
 import { TableHead } from '../parts/table-head.js';
 import { Ago } from '../parts/time.js';
 import { policyAddress } from '../policy-address.js';
-import { required } from '../results.js';
-import { Link, useAddress } from '../router.js';
+import { nodesOf, required, type NodeOf } from '../results.js';
+import { addressWith, Link, useAddress } from '../router.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
 import { useLoad } from '../use-load.js';
@@ -18,8 +18,7 @@ import { policiesText } from './strings.js';
 const pageSize = 20;
 const maxApis = 3;
 
-type Edges = NonNullable<NonNullable<PolicyRowsQuery['keyPolicies']>['edges']>;
-type Policy = NonNullable<NonNullable<Edges[number]>['node']>;
+type Policy = NodeOf<PolicyRowsQuery['keyPolicies']>;
 
 /** The imported policies: what each governs, its limits and its APIs. */
 export function PoliciesView() {
@@ -30,8 +29,8 @@ export function PoliciesView() {
     async (signal) => {
       const variables = before === null ? { first: pageSize, after } : { last: pageSize, before };
       const { data, errors } = await client.send(PolicyRowsDocument, variables, { signal });
-      const { edges, pageInfo } = required(data.keyPolicies, errors, policiesText.notFound);
-      return { policies: (edges ?? []).flatMap((edge) => edge?.node ?? []), pageInfo };
+      const connection = required(data.keyPolicies, errors, policiesText.notFound);
+      return { policies: nodesOf(connection), pageInfo: connection.pageInfo };
     },
     [client, search],
   );
@@ -58,9 +57,7 @@ export function PoliciesView() {
           </tbody>
         </table>
       )}
-      {pageInfo && (
-        <PageLinks pageInfo={pageInfo} addressOf={(place) => `/console/policies?${new URLSearchParams(place)}`} />
-      )}
+      {pageInfo && <PageLinks pageInfo={pageInfo} addressOf={(place) => addressWith('/console/policies', place)} />}
     </>
   );
 }

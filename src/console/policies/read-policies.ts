@@ -5,7 +5,7 @@ import {
   type PolicyNamesQuery,
   type PolicyQuery,
 } from '../../client/client.js';
-import { required } from '../results.js';
+import { nodesOf, required } from '../results.js';
 import { policiesText } from './strings.js';
 
 /** A policy with all its values. */
@@ -22,7 +22,7 @@ export async function* policyNames(client: Client, signal?: AbortSignal): AsyncG
   let after: string | null = null;
   for (let hasNext = true; hasNext;) {
     const page = await readNames(client, after, signal);
-    for (const edge of page.edges ?? []) if (edge?.node) yield edge.node;
+    yield* nodesOf(page);
     hasNext = page.pageInfo.hasNextPage;
     after = page.pageInfo.endCursor;
   }

@@ -3,9 +3,9 @@ import type { KeyProposalState } from '../../client/client.js';
 import { Empty } from '../parts/empty.js';
 import { OrganizationChoice } from '../parts/organization-choice.js';
 import { PageHead } from '../parts/page-head.js';
-import { PageLinks } from '../parts/page-links.js';
+import { NextPage } from '../parts/page-links.js';
 import { Problem } from '../parts/problem.js';
-import { Link, useAddress } from '../router.js';
+import { addressWith, Link, useAddress, type AddressParameters } from '../router.js';
 import { useClient, useSession } from '../session.js';
 import { text } from '../strings.js';
 import { useFollow } from '../use-follow.js';
@@ -45,11 +45,8 @@ export function ProposalsView() {
     const isShown = proposals?.some(({ keyHash }) => keyHash === change.keyHash) === true;
     if (isShown || change.__typename === 'OrgKeyNoticed') page.reload();
   });
-  const to = (parameters: Readonly<Record<string, string | undefined>>) => {
-    const given = Object.entries({ view: isEnded ? 'ended' : undefined, org: orgID, ...parameters });
-    const query = new URLSearchParams(given.filter((one): one is [string, string] => one[1] !== undefined));
-    return query.size === 0 ? address : `${address}?${query}`;
-  };
+  const to = (parameters: AddressParameters) =>
+    addressWith(address, { view: isEnded ? 'ended' : undefined, org: orgID, ...parameters });
   return (
     <>
       <PageHead
@@ -86,9 +83,7 @@ export function ProposalsView() {
           </ol>
         </section>
       )}
-      {pageInfo?.hasNextPage && (
-        <PageLinks pageInfo={{ ...pageInfo, hasPreviousPage: false }} addressOf={(place) => to({ ...place })} />
-      )}
+      <NextPage pageInfo={pageInfo} addressOf={to} />
       {dialog}
     </>
   );

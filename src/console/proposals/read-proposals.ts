@@ -6,13 +6,11 @@ import {
   type KeyProposalsQuery,
   type KeyProposalsQueryVariables,
 } from '../../client/client.js';
-import { required } from '../results.js';
+import { nodesOf, required, type NodeOf } from '../results.js';
 import { proposalsText } from './strings.js';
 
 /** A proposal of a list. */
-export type Proposal = NonNullable<
-  NonNullable<NonNullable<NonNullable<KeyProposalsQuery['keyProposals']>['edges']>[number]>['node']
->;
+export type Proposal = NodeOf<KeyProposalsQuery['keyProposals']>;
 
 /** The states in which a proposal waits. */
 export const waitingStates: readonly KeyProposalState[] = ['OPEN', 'SCHEDULED'];
@@ -20,8 +18,8 @@ export const waitingStates: readonly KeyProposalState[] = ['OPEN', 'SCHEDULED'];
 /** Reads a page of proposals, the newest first. */
 export async function readProposals(client: Client, variables: KeyProposalsQueryVariables, signal: AbortSignal) {
   const { data, errors } = await client.send(KeyProposalsDocument, variables, { signal });
-  const { edges, pageInfo } = required(data.keyProposals, errors, proposalsText.noProposal);
-  return { proposals: (edges ?? []).flatMap((edge) => edge?.node ?? []), pageInfo };
+  const connection = required(data.keyProposals, errors, proposalsText.noProposal);
+  return { proposals: nodesOf(connection), pageInfo: connection.pageInfo };
 }
 
 /** Reads a proposal with what its change would do now, and why it would not be possible. */

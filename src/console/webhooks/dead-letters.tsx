@@ -2,11 +2,12 @@ import { useState } from 'preact/hooks';
 import { DiscardKeyWebhookDeadLettersDocument, ReplayKeyWebhookDeadLettersDocument } from '../../client/client.js';
 import { Button } from '../parts/button.js';
 import { Confirm } from '../parts/dialog.js';
-import { PageLinks } from '../parts/page-links.js';
+import { NextPage } from '../parts/page-links.js';
 import { Problem } from '../parts/problem.js';
 import { TableHead } from '../parts/table-head.js';
 import { Ago } from '../parts/time.js';
-import { required } from '../results.js';
+import { nodesOf, required } from '../results.js';
+import { addressWith } from '../router.js';
 import { useClient } from '../session.js';
 import { useAction } from '../use-load.js';
 import { webhookAddress } from '../webhook-address.js';
@@ -35,7 +36,7 @@ export function DeadLetters({ webhook, isLaterPage, onChanged }: DeadLettersProp
     setDone(texts.queued(required(data.replayKeyWebhookDeadLetters, errors, webhooksText.notFound).count));
     onChanged(true);
   });
-  const letters = (webhook.deadLetters?.edges ?? []).flatMap((edge) => edge?.node ?? []);
+  const letters = nodesOf(webhook.deadLetters);
   const pageInfo = webhook.deadLetters?.pageInfo;
   return (
     <section class="panel" aria-labelledby="dead-letters">
@@ -83,10 +84,7 @@ export function DeadLetters({ webhook, isLaterPage, onChanged }: DeadLettersProp
       )}
       {pageInfo?.hasNextPage && (
         <div class="body">
-          <PageLinks
-            pageInfo={{ ...pageInfo, hasPreviousPage: false }}
-            addressOf={(place) => `${webhookAddress(id)}?${new URLSearchParams(place)}`}
-          />
+          <NextPage pageInfo={pageInfo} addressOf={(place) => addressWith(webhookAddress(id), place)} />
         </div>
       )}
       {discarded !== undefined && (

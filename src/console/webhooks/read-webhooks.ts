@@ -7,7 +7,7 @@ import {
   type KeyWebhooksQueryVariables,
   type WebhookFieldsFragment,
 } from '../../client/client.js';
-import { required } from '../results.js';
+import { nodesOf, required, type NodeOf } from '../results.js';
 import { webhooksText } from './strings.js';
 
 /** A webhook of the list. */
@@ -20,15 +20,14 @@ export type WebhookDetails = NonNullable<KeyWebhookQuery['keyWebhook']>;
 export type Retry = NonNullable<WebhookDetails['retries']>[number];
 
 /** An event that was given up. */
-export type DeadLetter = NonNullable<
-  NonNullable<NonNullable<NonNullable<WebhookDetails['deadLetters']>['edges']>[number]>['node']
->;
+export type DeadLetter = NodeOf<WebhookDetails['deadLetters']>;
 
 /** Reads a page of webhooks, the oldest first. */
 export async function readWebhooks(client: Client, variables: KeyWebhooksQueryVariables, signal: AbortSignal) {
   const { data, errors } = await client.send(KeyWebhooksDocument, variables, { signal });
-  const { edges, pageInfo, damagedIDs } = required(data.keyWebhooks, errors, webhooksText.notFound);
-  return { webhooks: (edges ?? []).flatMap((edge) => edge?.node ?? []), pageInfo, damagedIDs };
+  const connection = required(data.keyWebhooks, errors, webhooksText.notFound);
+  const { pageInfo, damagedIDs } = connection;
+  return { webhooks: nodesOf(connection), pageInfo, damagedIDs };
 }
 
 /** How many dead letters a page shows. */

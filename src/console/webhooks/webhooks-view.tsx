@@ -3,10 +3,10 @@ import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
 import { OrganizationChoice } from '../parts/organization-choice.js';
 import { PageHead } from '../parts/page-head.js';
-import { PageLinks } from '../parts/page-links.js';
+import { NextPage } from '../parts/page-links.js';
 import { Problem } from '../parts/problem.js';
 import { TableHead } from '../parts/table-head.js';
-import { Link, useAddress } from '../router.js';
+import { addressWith, Link, useAddress, type AddressParameters } from '../router.js';
 import { useClient, useSession } from '../session.js';
 import { text } from '../strings.js';
 import { useLoad } from '../use-load.js';
@@ -33,11 +33,7 @@ export function WebhooksView() {
     [client, search],
   );
   const { webhooks, pageInfo, damagedIDs } = page.data ?? {};
-  const to = (parameters: Readonly<Record<string, string | undefined>>) => {
-    const given = Object.entries({ org: orgID, ...parameters });
-    const query = new URLSearchParams(given.filter((one): one is [string, string] => one[1] !== undefined));
-    return query.size === 0 ? webhooksAddress : `${webhooksAddress}?${query}`;
-  };
+  const to = (parameters: AddressParameters) => addressWith(webhooksAddress, { org: orgID, ...parameters });
   return (
     <>
       <PageHead
@@ -78,9 +74,7 @@ export function WebhooksView() {
           </tbody>
         </table>
       )}
-      {pageInfo?.hasNextPage && (
-        <PageLinks pageInfo={{ ...pageInfo, hasPreviousPage: false }} addressOf={(place) => to({ ...place })} />
-      )}
+      <NextPage pageInfo={pageInfo} addressOf={to} />
       {isAdding && (
         <AddDialog
           orgID={orgID}
