@@ -10,6 +10,7 @@ import { ExpiryField } from '../edit/expiry-field.js';
 import { FieldBox } from '../edit/field.js';
 import { formText } from '../format.js';
 import { QuietButton } from '../parts/button.js';
+import { Choices } from '../parts/choices.js';
 import { closeDialog, Dialog } from '../parts/dialog.js';
 import { OrganizationField, organizationIn } from '../parts/organization-field.js';
 import { Problem } from '../parts/problem.js';
@@ -111,27 +112,18 @@ function IssueForm({ shownOrg, issue: { run, error, isRunning } }: IssueFormProp
       <OrganizationField shown={shownOrg} issues={issues} />
       {kind === 'SERVICE' && (
         <FieldBox label={texts.scopes} hint={texts.scopesHint} names={['scopes']} issues={issues}>
-          <div class="options-grid">
-            {offered.map((scope) => (
-              <label key={scope} class="option">
-                <input
-                  type="checkbox"
-                  checked={scopes.includes(scope)}
-                  onChange={({ currentTarget: { checked } }) =>
-                    setScopes(offered.filter((one) => (one === scope ? checked : scopes.includes(one))))
-                  }
-                />
-                <span>
-                  <b>{scope.toLowerCase()}</b> <small>{text.scopes[scope]}</small>
-                </span>
-              </label>
-            ))}
-          </div>
-          {isIncomplete && (
-            <p class="issue" role="alert">
-              {texts.noScope}
-            </p>
-          )}
+          <Choices
+            offered={offered}
+            chosen={scopes}
+            onChange={setScopes}
+            problem={isIncomplete ? texts.noScope : undefined}
+          >
+            {(scope) => (
+              <>
+                <b>{scope.toLowerCase()}</b> <small>{text.scopes[scope]}</small>
+              </>
+            )}
+          </Choices>
         </FieldBox>
       )}
       <ExpiryField

@@ -7,8 +7,9 @@ import { Form } from '../edit/form.js';
 import { isSame, withValue, type FormValues } from '../edit/form-values.js';
 import { editText } from '../edit/strings.js';
 import { advancedFields } from '../edit/topics.js';
-import { Problem } from '../parts/problem.js';
 import { QuietButton } from '../parts/button.js';
+import { Choices } from '../parts/choices.js';
+import { Problem } from '../parts/problem.js';
 import { nodesOf, required } from '../results.js';
 import { useClient } from '../session.js';
 import { useAction } from '../use-load.js';
@@ -122,7 +123,7 @@ function PolicyForm({ values, issues, onChange, apis }: PolicyFormProps) {
   const change: ControlProps['onChange'] = (changes) =>
     onChange(Object.entries(changes).reduce((next, [name, value]) => withValue(next, name, value), values));
   const control = { values, issues, onChange: change };
-  const governs = Array.isArray(values['governs']) ? (values['governs'] as readonly unknown[]) : parts;
+  const governs = Array.isArray(values['governs']) ? (values['governs'] as KeyPolicyPart[]) : parts;
   const throttling = advancedFields().find(([topic]) => topic === 'throttling')?.[1] ?? [];
   return (
     <div class="fields">
@@ -142,21 +143,9 @@ function PolicyForm({ values, issues, onChange, apis }: PolicyFormProps) {
           </select>
         </FieldBox>
         <FieldBox label={texts.governs} hint={texts.governsHint} names={['governs']} issues={issues}>
-          <div class="choices">
-            {parts.map((part) => (
-              <label key={part} class="option">
-                <input
-                  type="checkbox"
-                  checked={governs.includes(part)}
-                  onChange={(event) => {
-                    const { checked } = event.currentTarget;
-                    change({ governs: parts.filter((one) => (one === part ? checked : governs.includes(one))) });
-                  }}
-                />
-                <span>{texts.partNames[part]}</span>
-              </label>
-            ))}
-          </div>
+          <Choices offered={parts} chosen={governs} onChange={(chosen) => change({ governs: chosen })} class="choices">
+            {(part) => texts.partNames[part]}
+          </Choices>
         </FieldBox>
       </div>
       <AmountField

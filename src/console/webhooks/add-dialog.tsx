@@ -4,6 +4,7 @@ import { FieldBox } from '../edit/field.js';
 import { formText } from '../format.js';
 import { eventTypes } from '../generated/event-types.js';
 import { QuietButton } from '../parts/button.js';
+import { Choices } from '../parts/choices.js';
 import { closeDialog, Dialog } from '../parts/dialog.js';
 import { OrganizationField, organizationIn } from '../parts/organization-field.js';
 import { Problem } from '../parts/problem.js';
@@ -114,25 +115,14 @@ function AddForm({ shownOrg, add: { run, error, isRunning } }: AddFormProps) {
       </div>
       {isLimited && (
         <FieldBox label={texts.someEvents} names={['eventTypes']} issues={issues}>
-          <div class="options-grid">
-            {eventTypes.map((type) => (
-              <label key={type} class="option">
-                <input
-                  type="checkbox"
-                  checked={chosen.includes(type)}
-                  onChange={({ currentTarget: { checked } }) =>
-                    setChosen(eventTypes.filter((one) => (one === type ? checked : chosen.includes(one))))
-                  }
-                />
-                <span>{type}</span>
-              </label>
-            ))}
-          </div>
-          {isIncomplete && (
-            <p class="issue" role="alert">
-              {texts.noEvent}
-            </p>
-          )}
+          <Choices
+            offered={eventTypes}
+            chosen={chosen}
+            onChange={setChosen}
+            problem={isIncomplete ? texts.noEvent : undefined}
+          >
+            {(type) => type}
+          </Choices>
         </FieldBox>
       )}
       <Problem error={error} />
