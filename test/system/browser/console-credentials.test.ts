@@ -74,8 +74,7 @@ describeInBrowser('the credentials of the console', (browser) => {
     expect(found).toMatchObject({ kind: 'service', orgID: 'acme', scopes: ['read', 'propose'] });
     const days = ((found?.expires?.getTime() ?? 0) - Date.now()) / 86_400_000;
     expect(Math.round(days)).toBe(90);
-    await c.page.keyboard.press('Escape');
-    await dialog().waitFor({ state: 'detached' });
+    await c.escapeDialog();
     await expect.poll(() => c.page.evaluate('document.activeElement.textContent')).toBe('Issue credential …');
     await row('billing dashboard').waitFor();
     expect(await rowText('billing dashboard')).toMatch(
@@ -194,7 +193,7 @@ describeInBrowser('the credentials of the console', (browser) => {
     await c.page.keyboard.press('Enter');
     await dialog().getByText('This cannot be undone.').waitFor();
     expect(await dialog().getByText('You are signed in').count()).toBe(0);
-    await c.page.keyboard.press('Escape');
+    await c.escapeDialog();
     await expect.poll(() => c.page.evaluate('document.activeElement.textContent')).toBe('Revoke …');
     expect(await works(secret)).toBe(true);
     await c.page.keyboard.press('Enter');

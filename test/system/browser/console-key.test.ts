@@ -401,8 +401,7 @@ describeInBrowser('a key in the console', (browser) => {
     await c.heading('Renamed Active');
     await c.button('Reset quota …').click();
     await c.page.getByRole('dialog').waitFor();
-    await c.page.keyboard.press('Escape');
-    await c.page.getByRole('dialog').waitFor({ state: 'detached' });
+    await c.escapeDialog();
     expect(await stored()).toMatchObject({ version: 2 });
   });
 

@@ -23,6 +23,8 @@ export interface ConsolePage extends WatchedPage {
   readonly card: (name: string) => Locator;
   readonly button: (name: string | RegExp) => Locator;
   readonly link: (name: string | RegExp) => Locator;
+  /** Closes a dialog with Escape. */
+  readonly escapeDialog: () => Promise<void>;
   /** The control of a field of the definition. */
   readonly field: (path: string) => Locator;
   /** The rules of WCAG 2.2 AA that the page violates, with the elements. */
@@ -66,6 +68,12 @@ export async function openConsole(
     card: (name) => page.getByRole('region', { name }),
     button: (name) => page.getByRole('button', { name }),
     link: (name) => page.getByRole('link', { name }),
+    escapeDialog: async () => {
+      await page.keyboard.press('Escape');
+      // The focus returns to the page before the page learns that the dialog is closed. A dialog that a test opens in
+      // between would be closed at once. By its role, a closed dialog is not found even while it is still there.
+      await page.locator('dialog').waitFor({ state: 'detached' });
+    },
     field: (path) => page.locator(`[data-path="${path}"]`),
     violations: async () => {
       await page.evaluate(axe);

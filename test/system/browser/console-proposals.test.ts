@@ -64,7 +64,7 @@ describeInBrowser('the proposals of the console', (browser) => {
     const dialog = c.page.getByRole('dialog', { name: 'Approve the change of Billing?' });
     await dialog.getByText('What the change would do now:').waitFor();
     expect(await dialog.locator('.diff').innerText()).toMatch(/Rate 5 50/);
-    await c.page.keyboard.press('Escape');
+    await c.escapeDialog();
     await expect.poll(() => c.page.evaluate('document.activeElement.textContent')).toBe('Approve …');
     await c.page.keyboard.press('Enter');
     await dialog.getByLabel('Reason').fill('agreed');

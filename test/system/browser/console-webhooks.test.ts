@@ -89,8 +89,7 @@ describeInBrowser('the webhooks of the console', (browser) => {
     expect(await stored()).toMatchObject([
       { label: 'billing', orgID: 'acme', eventTypes: ['orgKey.created', 'orgKey.expired'] },
     ]);
-    await c.page.keyboard.press('Escape');
-    await dialog().waitFor({ state: 'detached' });
+    await c.escapeDialog();
     await expect.poll(() => c.page.evaluate('document.activeElement.textContent')).toBe('Add webhook …');
     await row('billing').waitFor();
     expect(await textOf('billing')).toMatch(/hook_\w+ Active http:\/\/127\.0\.0\.1:\d+\/…\?… acme 2 types 0 0$/);
@@ -157,7 +156,7 @@ describeInBrowser('the webhooks of the console', (browser) => {
     await c.button('Pause …').focus();
     await c.page.keyboard.press('Enter');
     await dialog().getByText('Events wait until you resume it.').waitFor();
-    await c.page.keyboard.press('Escape');
+    await c.escapeDialog();
     await expect.poll(() => c.page.evaluate('document.activeElement.textContent')).toBe('Pause …');
     await c.page.keyboard.press('Enter');
     await c.button('Pause the webhook').focus();
@@ -228,7 +227,7 @@ describeInBrowser('the webhooks of the console', (browser) => {
     expect(await row('evt_11').getByRole('button').allInnerTexts()).toEqual(['Discard …']);
     await c.button('Discard … evt_12').click();
     await dialog().getByText('The receiver never gets it.').waitFor();
-    await c.page.keyboard.press('Escape');
+    await c.escapeDialog();
     expect(await letters()).toContain('evt_12');
     await c.button('Discard … evt_12').click();
     await c.button('Discard it').click();
