@@ -186,17 +186,22 @@ async function patchCommand(
 ): Promise<ChangeCommand<StoredKey>> {
   let input = patchedDefinition(stored.definition, request.patch);
   const update = await prepareUpdate(ports, stored.keyHash, input, request, handling);
+  const isUnchangedSince = (key: StoredKey) => key.identity === stored.identity && key.version === stored.version;
+  const { authorize, ...command } = commandOf(caller, request);
   return {
-    ...commandOf(caller, request),
+    ...command,
+    authorize: (current) => {
+      const key = authorize(current);
+      // A value that the patch leaves is then the same object before and after, which takes no time to compare.
+      return isUnchangedSince(key) ? { ...key, definition: stored.definition } : key;
+    },
     warningsOf: ({ at, policies }, orgID) =>
       keyWarnings(input, { orgID, policies }, at).map((found) => ({
         ...found,
         path: pathWithLabel(found.path, input),
       })),
     apply: (before, conditions) => {
-      if (before.identity === stored.identity && before.version === stored.version) {
-        return applyUpdate(before, update, conditions, handling.isSame);
-      }
+      if (isUnchangedSince(before)) return applyUpdate(before, update, conditions, handling.isSame);
       // The key has changed since it was read.
       input = patchedDefinition(before.definition, request.patch);
       const { definition } = normalizeDefinition(input);

@@ -1,6 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { expect, it } from 'vitest';
 import { maskResult, responseLimitBytes, stringifyWithin } from '../../../src/graphql/execution/response.js';
+import type { Ports } from '../../../src/keys/ports.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { startSharedApp } from '../../support/app.js';
 import { serveWith } from '../../support/overridden-server.js';
@@ -91,6 +92,52 @@ it('applies and compares the change of each dry run in its own time slice', asyn
   });
   expect(body).not.toHaveProperty('errors');
   expect(slices).toBe(30);
+});
+
+/** Changes all keys of an organization, in a service with some ports replaced. */
+async function changeAll(orgID: string, overridden: { readonly ports: Partial<Ports> }) {
+  const { graphql } = serveWith(t, overridden);
+  const change =
+    'updateOrgKeys(filter: $filter, patch: { alias: "after" }, dryRun: false) { items { change { changed } } }';
+  const item = { change: { changed: true } };
+  const { body } = await graphql(`mutation ($filter: OrgKeyFilter!) { ${change} }`, { filter: { orgID } });
+  expect(body).toMatchObject({ data: { updateOrgKeys: { items: [item, item] } } });
+}
+
+it('reads no value that a patch leaves, in the transaction', async () => {
+  const metaData = { team: 'billing' };
+  await t.importKeys(
+    { key_id: 'left-1', org_id: 'left', meta_data: metaData },
+    { key_id: 'left-2', org_id: 'left', meta_data: metaData },
+  );
+  let reads = 0;
+  const counted = (value: object) =>
+    new Proxy(value, {
+      get: (...of) => {
+        reads += 1;
+        return Reflect.get(...of) as unknown;
+      },
+      ownKeys: (of) => {
+        reads += 1;
+        return Reflect.ownKeys(of);
+      },
+    });
+  const { store } = t.app.services.ports;
+  await changeAll('left', {
+    ports: {
+      store: {
+        ...store,
+        update: (keyHash, change, orgID) =>
+          store.update(
+            keyHash,
+            (stored) =>
+              change(stored && { ...stored, definition: { ...stored.definition, metaData: counted(metaData) } }),
+            orgID,
+          ),
+      },
+    },
+  });
+  expect(reads).toBe(0);
 });
 
 it('masks errors and stringifies a large response in time slices', async () => {

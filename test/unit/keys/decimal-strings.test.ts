@@ -43,4 +43,17 @@ describe('keepStoredIntegers', () => {
   ])('returns %s', (_, stored, sent, expected) => {
     expect(keepStoredIntegers(stored, sent)).toStrictEqual(expected);
   });
+
+  it('returns the sent object itself, without a copy, if it has no such integer', () => {
+    const sent = { m: ['1', { n: '2' }] };
+    expect(keepStoredIntegers({ m: ['1', { n: big }] }, sent)).toBe(sent);
+  });
+
+  it('keeps the order and the names of all members', () => {
+    const sent = JSON.parse('{"b":"9007199254740993","__proto__":{"a":"9007199254740993"},"a":1}') as object;
+    const stored = JSON.parse('{"__proto__":{"a":9007199254740992},"b":1}') as object;
+    const kept = keepStoredIntegers(Object.assign(stored, { b: big }), sent);
+    expect(Object.entries(kept as object).map(([name]) => name)).toStrictEqual(['b', '__proto__', 'a']);
+    expect(Object.getPrototypeOf(kept)).toBe(Object.prototype);
+  });
 });
