@@ -94,6 +94,8 @@ export async function updateOrgKeys(
       : await selectOnce(deps, caller, request);
   const items: BulkItem[] = [];
   for (const key of keys) {
+    // Patching and validating a large definition takes milliseconds.
+    await deps.ports.nextSlice();
     items.push(
       'unreadable' in key ? failedItem(key.unreadable, undefined) : await updateItem(deps, caller, key, request),
     );
@@ -174,9 +176,15 @@ async function updateItem(
       // Not the tags of the key, which the first attempt may have changed.
       body: { patch: requested, resetQuota, reason, tags },
     };
-    const change = await runIdempotent<KeyChange>(ports, caller, itemRequest, (receiptOf) =>
-      (isDryRun ? preview : patchOne)(caller, { ...patchRequest, receiptOf }),
-    );
+    const change = await runIdempotent<KeyChange>(ports, caller, itemRequest, async (receiptOf) => {
+      if (isDryRun) return preview(caller, { ...patchRequest, receiptOf });
+      // Of many large keys, the store keeps the last ones only: it would parse this one again within its transaction.
+      if (!ports.store.recent(keyHash)) {
+        await ports.store.find(keyHash, caller.orgID);
+        await ports.nextSlice();
+      }
+      return patchOne(caller, { ...patchRequest, receiptOf });
+    });
     // In a dry run the key stays as it is stored: clients cache it by its id. The prediction is in `change` alone.
     return { keyHash: key.keyHash, key: isDryRun ? key : change.key, change, error: undefined };
   } catch (error) {

@@ -104,6 +104,52 @@ async function changeAll(orgID: string, overridden: { readonly ports: Partial<Po
   expect(body).toMatchObject({ data: { updateOrgKeys: { items: [item, item] } } });
 }
 
+it('changes each key of a bulk update in its own time slice', async () => {
+  await t.importKeys({ key_id: 'bulk-1', org_id: 'sliced' }, { key_id: 'bulk-2', org_id: 'sliced' });
+  const events: string[] = [];
+  const { store } = t.app.services.ports;
+  await changeAll('sliced', {
+    ports: {
+      nextSlice: () => void events.push('slice'),
+      store: {
+        ...store,
+        update: (...change) => {
+          events.push('update');
+          return store.update(...change);
+        },
+      },
+    },
+  });
+  expect(events).toStrictEqual(['slice', 'update', 'slice', 'update']);
+});
+
+it('reads a key that the store no longer keeps before the transaction that changes it', async () => {
+  await t.importKeys({ key_id: 'kept', org_id: 'evicted' }, { key_id: 'not-kept', org_id: 'evicted' });
+  const { store, hashKeyID } = t.app.services.ports;
+  const events: string[] = [];
+  await changeAll('evicted', {
+    ports: {
+      nextSlice: () => void events.push('slice'),
+      store: {
+        ...store,
+        recent: (keyHash) => (keyHash === hashKeyID('kept') ? store.recent(keyHash) : undefined),
+        find: (keyHash, orgID) => {
+          events.push(`find ${keyHash}`);
+          return store.find(keyHash, orgID);
+        },
+        update: (keyHash, ...change) => {
+          events.push(`update ${keyHash}`);
+          return store.update(keyHash, ...change);
+        },
+      },
+    },
+  });
+  const [kept, notKept] = [hashKeyID('kept'), hashKeyID('not-kept')];
+  const ofKept = ['slice', `update ${kept}`];
+  const ofOther = ['slice', `find ${notKept}`, 'slice', `update ${notKept}`];
+  expect(events).toStrictEqual(kept < notKept ? [...ofKept, ...ofOther] : [...ofOther, ...ofKept]);
+});
+
 it('reads no value that a patch leaves, in the transaction', async () => {
   const metaData = { team: 'billing' };
   await t.importKeys(
