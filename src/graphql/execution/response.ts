@@ -75,6 +75,8 @@ export async function limitResponseSize(
   const { data, errors, extensions } = result;
   const shownErrors = errors?.map((error) => error.toJSON());
   if (isCertainlyWithin({ data, errors: shownErrors }, responseLimitBytes)) return result;
+  const slice = nextSlice();
+  if (slice) await slice;
   const bytesAround = Buffer.byteLength(withData('', shownErrors, extensions));
   const text = data && (await stringifyWithin(data, responseLimitBytes - bytesAround, nextSlice));
   if (text) return { ...result, stringify: (shown) => withData(text, shown.errors, extensions) };

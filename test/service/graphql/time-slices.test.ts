@@ -186,6 +186,17 @@ it('reads no value that a patch leaves, in the transaction', async () => {
   expect(reads).toBe(0);
 });
 
+it('waits for a time slice between measuring a response and stringifying it', async () => {
+  let slices = 0;
+  await maskResult(
+    { log: createLogger('fatal'), nextSlice: () => void (slices += 1) },
+    { data: { text: 'x'.repeat(400_000) } },
+    'id',
+  );
+  // And after the text, and after the rest of the data.
+  expect(slices).toBe(3);
+});
+
 it('masks errors and stringifies a large response in time slices', async () => {
   let slices = 0;
   const nextSlice = () => void (slices += 1);
