@@ -2,13 +2,14 @@ import { proposalStates, unendedStates, type ProposalState } from '../keys/propo
 import { pathText } from '../lib/errors.js';
 import { nearest } from '../lib/nearest.js';
 import { printable } from '../lib/text.js';
+import { issuesToWire } from '../wire/field-names.js';
 import { actorToJSON, changeToJSON, formatActor, formatChanges, shortHash } from './changes.js';
 import type { Decision, ShownProposal } from './client/proposal-operations.js';
 import { keyLocation, keysOptions, parseNumberOption, runKeysCommand, stringOption } from './client/run.js';
 import type { CLICommand, OptionValues } from './command.js';
 import { actorOption, parseOrgIDOption } from './input.js';
 import { UsageError, type IO } from './io.js';
-import { formatTable, toJSONLine, type OutputFormat } from './output.js';
+import { formatTable, toJSONLine, type OutputFormat, type Problem } from './output.js';
 
 const defaultProposals = 20;
 const maxProposals = 1000;
@@ -43,10 +44,13 @@ async function listProposals(io: IO, options: OptionValues): Promise<number> {
   const limit = parseNumberOption(options, 'limit', maxProposals) ?? defaultProposals;
   const filter = { states: parseStates(options['state']), orgID: parseOrgIDOption(options['org']) };
   return runKeysCommand({ io, command: 'proposals list', options, access: 'read' }, async ({ proposals, format }) => {
-    const found = await proposals.list(filter, limit);
+    // One more than is shown tells whether there are more.
+    const read = await proposals.list(filter, limit + 1);
+    const found = read.slice(0, limit);
     if (format.isJSON) for (const proposal of found) io.stdout(`${toJSONLine(toJSON(proposal))}\n`);
     else if (found.length > 0) io.stdout(formatTable([headings, ...found.map(toRow)]));
     if (found.length === 0) io.stderr('There are no such proposals.\n');
+    if (read.length > limit) io.stderr(`There are older proposals. Show more with --limit, up to ${maxProposals}.\n`);
     return 0;
   });
 }
@@ -159,10 +163,15 @@ function toJSON(proposal: ShownProposal): object {
     ...(proposal.resetsQuota && { resets_quota: true }),
     problem: proposal.problem,
     ...(proposal.problemIssues.length > 0 && {
-      problem_issues: proposal.problemIssues.map((issue) => ({ ...issue, path: pathText(issue.path) })),
+      problem_issues: problemsOfEnd(proposal),
     }),
     changes: proposal.changes.map(changeToJSON),
   };
+}
+
+/** Why a proposal has ended without its change, field by field in the names of REST. */
+function problemsOfEnd({ problemIssues }: ShownProposal): Problem[] {
+  return issuesToWire(problemIssues, null).map(({ path, code, message }) => ({ path: pathText(path), code, message }));
 }
 
 /** Formats a proposal with its differences, as text or as a line of JSON. */
@@ -170,9 +179,9 @@ export function formatProposal(format: OutputFormat, proposal: ShownProposal): s
   if (format.isJSON) return `${toJSONLine(toJSON(proposal))}\n`;
   const { paint } = format;
   const { id, state, kind, keyHash, orgID, expectedVersion, reason, applyAt, expiresAt } = proposal;
-  const because = (text: string | undefined) => (text === undefined ? '' : `: ${printable(text)}`);
+  const because = (text: string | undefined) => (text ? `: ${printable(text)}` : '');
   const lines = [
-    `${paint.bold(printable(id))}  ${state.toLowerCase()}  ${kind.toLowerCase()} of version ${expectedVersion}`,
+    `${paint.bold(printable(id))}  ${state.toLowerCase()}  ${kind.toLowerCase()}${kind === 'CREATE' ? '' : ` of version ${expectedVersion}`}`,
     `  key       ${printable(keyHash)}  ${printable(orgID)}`,
     `  proposed  ${printable(proposal.proposedAt)} by ${formatActor(proposal.proposedBy)}${because(reason)}`,
     proposal.resetsQuota && '  quota     is reset',
@@ -183,7 +192,7 @@ export function formatProposal(format: OutputFormat, proposal: ShownProposal): s
     proposal.endedAt !== undefined &&
       `  ended     ${printable(proposal.endedAt)}${proposal.endedBy ? ` by ${formatActor(proposal.endedBy)}` : ''}${because(proposal.endReason)}`,
     proposal.problem !== undefined && `  problem   ${printable(proposal.problem)}`,
-    ...proposal.problemIssues.map(({ path, message }) => `            ${printable(`${pathText(path)} ${message}`)}`),
+    ...problemsOfEnd(proposal).map(({ path, message }) => `            ${printable(`${path} ${message}`)}`),
   ].filter((line) => typeof line === 'string');
   return `${lines.join('\n')}\n${formatChanges(format, proposal.changes)}`;
 }
