@@ -57,6 +57,7 @@ const code = await run(process.argv.slice(isLaunched ? 3 : 2), {
   isStdinTTY: isatty(0),
   isStderrTTY: process.stderr.isTTY,
   isStdoutTTY: process.stdout.isTTY,
+  columns: process.stdout.columns,
   pid: process.pid,
   onStop: (callback) => {
     const stop = () => {

@@ -17,6 +17,8 @@ export interface IO {
   readonly isStdinTTY?: boolean;
   readonly isStderrTTY: boolean;
   readonly isStdoutTTY?: boolean;
+  /** The width of the terminal of standard output, in columns; undefined without a terminal. */
+  readonly columns?: number | undefined;
   /** The clock of progress, in milliseconds. Default: `Date.now`. */
   readonly nowMs?: () => number;
   /** Calls back once when the process receives a signal to stop. */

@@ -49,10 +49,14 @@ const overviewVariables = [
   ...colorVariables,
 ];
 
-const helpWidth = 100;
+/** The widest that help is, and its width without a terminal. */
+const maxHelpWidth = 100;
+
+/** Descriptions are wrapped also where few columns are left for them; commander does so from 40 on. */
+const minWidthToWrap = 20;
 
 const layout = {
-  helpWidth,
+  minWidthToWrap,
   // The overview lists `credentials issue`, not the group `credentials`.
   visibleCommands: (group: Program) =>
     group.commands.flatMap((child) => (child.commands.length > 0 ? child.commands : child)),
@@ -61,6 +65,8 @@ const layout = {
 
 /** Creates the parser of the command line. It calls `execute` with the command that the arguments name. */
 export function createProgram(commands: readonly CLICommand[], io: IO, execute: ExecuteCommand): Program {
+  // Terminals have at least one column, and report 0 if they do not know how many.
+  const width = Math.min(io.columns || maxHelpWidth, maxHelpWidth);
   const program = new Program('keyfront')
     .description('Key management for API gateways.')
     .usage('COMMAND [arguments] [options]')
@@ -72,19 +78,21 @@ export function createProgram(commands: readonly CLICommand[], io: IO, execute: 
     .configureOutput({
       writeOut: (text) => io.stdout(text),
       writeErr: (text) => io.stderr(text),
+      getOutHelpWidth: () => width,
+      getErrHelpWidth: () => width,
       outputError: (message, write) => write(printableLines(withoutValues(message))),
     })
     .configureHelp(layout)
     .addHelpText(
       'after',
       () =>
-        `\n${formatSection('Exit codes', defaultExitCodes)}\n${formatVariables(overviewVariables)}\n\`keyfront serve --help\` lists all settings.\n`,
+        `\n${formatSection('Exit codes', defaultExitCodes, width)}\n\n${formatVariables(overviewVariables, width)}\n\n\`keyfront serve --help\` lists all settings.`,
     );
-  for (const command of commands) addCommand(program, command, execute);
+  for (const command of commands) addCommand(program, command, width, execute);
   return program;
 }
 
-function addCommand(program: Program, command: CLICommand, execute: ExecuteCommand): void {
+function addCommand(program: Program, command: CLICommand, width: number, execute: ExecuteCommand): void {
   const { name, summary, description, arguments: args = [], options = {} } = command;
   const environment = environmentOf(command);
   const [first = '', second] = name.split(' ');
@@ -99,9 +107,9 @@ function addCommand(program: Program, command: CLICommand, execute: ExecuteComma
     .configureHelp({ ...layout, commandUsage: () => usage })
     .helpOption('-h, --help', 'Print help')
     .showHelpAfterError(`Usage: ${usage}`)
-    .addHelpText('after', () => formatExamplesAndExitCodes(command))
+    .addHelpText('after', () => formatExamplesAndExitCodes(command, width))
     .action(async () => execute(command, optionValuesOf(parser), parser.args));
-  if (environment.length > 0) parser.addHelpText('after', () => `\n${formatVariables(environment)}`);
+  if (environment.length > 0) parser.addHelpText('after', () => `\n${formatVariables(environment, width)}`);
   for (const [option, definition] of Object.entries(options)) {
     parser.addOption(createOption(option, definition, options));
   }
@@ -149,22 +157,23 @@ function withoutValues(message: string): string {
     .replace(/ argument '[^]*' is invalid\. It is/, ' has no value: what follows is');
 }
 
-function formatExamplesAndExitCodes({ examples, exitCodes }: CLICommand): string {
+function formatExamplesAndExitCodes({ examples, exitCodes }: CLICommand, width: number): string {
   const lines = examples.map((example) => `  ${example}\n`).join('');
-  return `\nExamples:\n${lines}\n${formatSection('Exit codes', { ...defaultExitCodes, ...exitCodes })}`;
+  return `\nExamples:\n${lines}\n${formatSection('Exit codes', { ...defaultExitCodes, ...exitCodes }, width)}`;
 }
 
-function formatVariables(names: readonly string[]): string {
+function formatVariables(names: readonly string[], width: number): string {
   const descriptions = describeEnvironment();
   return formatSection(
     'Environment variables',
     Object.fromEntries(names.map((name) => [name, descriptions[name] ?? ''])),
+    width,
   );
 }
 
-function formatSection(title: string, entries: Readonly<Record<string, string>>): string {
-  const help = Object.assign(new Help(), { helpWidth });
-  const width = Math.max(...Object.keys(entries).map((name) => name.length));
-  const lines = Object.entries(entries).map(([name, text]) => help.formatItem(name, width, text, help));
-  return `${title}:\n${lines.join('\n')}\n`;
+function formatSection(title: string, entries: Readonly<Record<string, string>>, helpWidth: number): string {
+  const help = Object.assign(new Help(), { helpWidth, minWidthToWrap });
+  const nameWidth = Math.max(...Object.keys(entries).map((name) => name.length));
+  const lines = Object.entries(entries).map(([name, text]) => help.formatItem(name, nameWidth, text, help));
+  return `${title}:\n${lines.join('\n')}`;
 }
