@@ -14,7 +14,7 @@ export function requireSupportedNode(): void {
   const { node } = process.versions;
   if (isSupportedNode(node)) return;
   process.stderr.write(
-    `Keyfront needs Node 22.15 or later, 24, or 26 or later; this is Node ${node}. Install Node 24 (https://nodejs.org). In a clone, \`npm start\` and \`npx keyfront\` use the Node that \`npm ci\` has installed.\n`,
+    `Keyfront needs Node 22.15 or later, 24, or 26 or later; this is Node ${node}. Install Node 24 (https://nodejs.org). In a clone, run \`npm ci\` with this Node instead: it installs a newer one, which \`npm start\` and \`npx keyfront\` use.\n`,
   );
   process.exit(1);
 }

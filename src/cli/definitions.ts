@@ -240,7 +240,7 @@ async function filesIn(folder: string): Promise<string[]> {
       .filter((path) => !/(^|[/\\])\./.test(path))
       .sort();
   } catch (cause) {
-    throw new Error(`Cannot read the folder ${folder}.`, { cause });
+    throw new Error(`Cannot read the folder ${folder}: ${explainSystemError(cause)}.`, { cause });
   }
 }
 

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DeliveredFragment } from '../client/client.js';
 import { KeyfrontError } from '../client/errors.js';
+import { gatewayNameProblem } from '../keys/gateways.js';
 import { writeDurableFile } from '../lib/durable-file.js';
 import { asError } from '../lib/errors.js';
 import { isObject, stringifyJSON } from '../lib/json.js';
@@ -34,7 +35,7 @@ export const deliverFileCommand: CLICommand = {
       value: 'NAME',
       description: 'Name of the gateway that uses FILE: tell the service what it has, for `keyfront gateways list`',
     },
-    url: serviceURLOption,
+    url: { ...serviceURLOption, description: 'Address of the service (default: KEYFRONT_URL)' },
     ...connectionOptions,
   },
   exitCodes: { 0: 'ended by a signal', 1: 'the service rejected the credential, or FILE cannot be written' },
@@ -48,9 +49,11 @@ export const deliverFileCommand: CLICommand = {
 async function deliverFile(io: IO, options: OptionValues, [file = '']: readonly string[]): Promise<number> {
   const url = serviceURLFrom(io, options);
   if (url === undefined) throw new UsageError('deliver file: name the service with --url or KEYFRONT_URL.');
+  const name = stringOption(options, 'gateway');
+  const nameProblem = name === undefined ? undefined : gatewayNameProblem(name);
+  if (nameProblem !== undefined) throw new UsageError(`--gateway ${nameProblem}.`);
   const { baseURL, headers } = serviceAddress(io, options, url, serviceCredential);
   const template = readTemplate(stringOption(options, 'template'));
-  const name = stringOption(options, 'gateway');
   const orgID = parseOrgIDOption(options['org']);
   // Loaded on demand, as for `keys follow`.
   const { createClient, createCopyDigest, sync } = await import('../client/client.js');

@@ -108,7 +108,7 @@ export function parseDuration(option: string, value: string | boolean | undefine
   const [, count = '', unit = ''] = /^([1-9]\d{0,4})([hdw])$/.exec(String(value)) ?? [];
   const unitLengthMs = unitMs[unit];
   if (unitLengthMs === undefined) {
-    throw new UsageError(`${option} must be ${expected}a number of hours, days or weeks, such as 12h, 90d or 4w.`);
+    throw new UsageError(`${option} must be ${expected}1 to 99999 hours, days or weeks, such as 12h, 90d or 4w.`);
   }
   return Number(count) * unitLengthMs;
 }

@@ -227,8 +227,13 @@ async function readPolicies(io: IO, format: OutputFormat, file: string): Promise
     io.stderr(formatProblems(format, 'error', error.issues.length === 0 ? [] : problemsOf(error)));
   };
   for await (const { location, body } of readDefinitions(io, file)) {
+    if (body instanceof AppError) {
+      // The message of a text that cannot be parsed begins with its location.
+      isValid = false;
+      io.stderr(`${printable(body.message)}\n`);
+      continue;
+    }
     try {
-      if (body instanceof AppError) throw body;
       const policy = await withWireIssuePaths(body, () => Promise.resolve(parsePolicy(policyFromWire(body))));
       if (policies.has(policy.policyID)) throw new AppError('INVALID', 'An earlier policy has the same policy_id.');
       policies.set(policy.policyID, policy);

@@ -112,7 +112,7 @@ export const addWebhookCommand: CLICommand = {
 async function add(io: IO, options: OptionValues): Promise<number> {
   const orgID = parseOrgIDOption(options['org']);
   const label = stringOption(options, 'label') ?? '';
-  const eventTypes = eventTypesFrom(stringOption(options, 'events') ?? '');
+  const eventTypes = parseEventTypes(stringOption(options, 'events'));
   const address = stringOption(options, 'to') ?? '';
   const url = address === '-' ? (await readLine(io)).trim() : address;
   return runWebhooksCommand({ io, options, access: 'write' }, async (webhooks) => {
@@ -125,12 +125,19 @@ async function add(io: IO, options: OptionValues): Promise<number> {
   });
 }
 
-/** @throws {UsageError} for an unknown type */
-function eventTypesFrom(text: string): readonly string[] {
+/**
+ * The types in `--events`; none without the option. An empty value, which a script passes if its variable is not set, must
+ * not select all types.
+ *
+ * @throws {UsageError} for an unknown type, or if there is none
+ */
+function parseEventTypes(text: string | undefined): readonly string[] {
+  if (text === undefined) return [];
   const types = text
     .split(',')
     .map((type) => type.trim())
     .filter((type) => type !== '');
+  if (types.length === 0) throw new UsageError(`--events must be some of ${knownTypes.join(', ')}.`);
   const unknown = types.find((type) => !knownTypes.includes(type));
   if (unknown === undefined) return types;
   const suggestion = nearest(unknown, knownTypes);
@@ -140,7 +147,7 @@ function eventTypesFrom(text: string): readonly string[] {
 
 export const listWebhooksCommand: CLICommand = {
   name: 'webhooks list',
-  summary: 'List webhooks with their pending and dead-lettered events',
+  summary: 'List webhooks with their state, failing keys and dead letters',
   description: `URLs are shortened to their origin; secrets are not shown. ${keyLocation}`,
   options: { ...placeOptions, json: jsonOption },
   exitCodes: { 3: 'done, except for damaged rows, which are named' },
@@ -284,7 +291,7 @@ export const listDeadLettersCommand = webhookCommand({
     const format = selectOutputFormat(io, options);
     const letters = await webhooks.deadLetters(id, maxListed);
     if (letters.length === 0) {
-      io.stderr('There are no dead letters.\n');
+      io.stderr(noneOf(undefined));
       return 0;
     }
     if (format.isJSON) {
@@ -307,6 +314,10 @@ export const listDeadLettersCommand = webhookCommand({
   },
 });
 
+/** Says that there are no dead letters, or not the one with this identifier. */
+const noneOf = (eventID: string | undefined) =>
+  eventID === undefined ? 'There are no dead letters.\n' : `There is no dead letter ${printable(eventID)}.\n`;
+
 const deadLetterHeadings = ['EVENT', 'KEY HASH', 'VERSION', 'GIVEN UP', 'ATTEMPTS', 'WHY'];
 
 export const replayDeadLettersCommand = webhookCommand({
@@ -317,10 +328,11 @@ export const replayDeadLettersCommand = webhookCommand({
   exitCodes: deadLetterExitCodes,
   access: 'write',
   run: async ({ io, options, id, webhooks }) => {
-    const { count, isPaused } = await webhooks.replay(id, stringOption(options, 'event'));
+    const eventID = stringOption(options, 'event');
+    const { count, isPaused } = await webhooks.replay(id, eventID);
     const when = isPaused ? '; they are sent after `webhooks resume`' : '';
     printJSONResult(io, options, { id, queued: count });
-    io.stderr(count > 0 ? `Queued dead letters: ${count}${when}.\n` : 'There is no such dead letter.\n');
+    io.stderr(count > 0 ? `Queued dead letters: ${count}${when}.\n` : noneOf(eventID));
     return count > 0 ? 0 : 1;
   },
 });
@@ -341,7 +353,7 @@ export const discardDeadLettersCommand = webhookCommand({
     if (!(await confirm(io, options, question))) return notConfirmedExitCode;
     const count = await webhooks.discard(id, eventID);
     printJSONResult(io, options, { id, deleted: count });
-    io.stderr(count > 0 ? `Deleted dead letters: ${count}.\n` : 'There is no such dead letter.\n');
+    io.stderr(count > 0 ? `Deleted dead letters: ${count}.\n` : noneOf(eventID));
     return count > 0 ? 0 : 1;
   },
 });

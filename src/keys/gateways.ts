@@ -179,15 +179,21 @@ function gatewayOf(
   { gateway, orgID = caller.orgID }: GatewayReference,
   others: readonly Issue[] = [],
 ): GatewayID {
+  const ofName = gatewayNameProblem(gateway);
   const ofOrg = orgID === undefined ? undefined : orgIDProblem(orgID);
   const issues = [
-    ...(namePattern.test(gateway) ? [] : [issue('gateway', nameProblem)]),
+    ...(ofName === undefined ? [] : [issue('gateway', ofName)]),
     ...(ofOrg === undefined ? [] : [issue('orgID', ofOrg)]),
     ...others,
   ];
   if (issues.length > 0) throw invalid(issues);
   if (isForeign(caller, orgID)) throw otherOrganization();
   return { orgID, name: gateway };
+}
+
+/** Why a gateway cannot have this name; undefined if it can. */
+export function gatewayNameProblem(name: string): string | undefined {
+  return namePattern.test(name) ? undefined : nameProblem;
 }
 
 const nameProblem =

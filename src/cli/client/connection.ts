@@ -236,7 +236,8 @@ export function toConnectionError(origin: string, error: unknown, lookup: string
   const explanation = explainConnection(code);
   const mayHaveChanged = lookup !== undefined && !notSentCodes.has(code) && !/CERT|TLS|SSL|EPROTO/.test(code);
   const advice = mayHaveChanged ? ` It is unknown whether the change was made: see \`${lookup}\`.` : '';
-  return new Error(`Cannot connect to ${origin}: ${explanation}.${advice}`, { cause: error });
+  const end = explanation.endsWith('?') ? '' : '.';
+  return new Error(`Cannot connect to ${origin}: ${explanation}${end}${advice}`, { cause: error });
 }
 
 /** Returns the explanation of a request that failed without a response. */

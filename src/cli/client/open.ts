@@ -7,10 +7,18 @@ import { localActor } from '../input.js';
 import type { LocalPlace } from './operations.js';
 import { UsageError, type IO } from '../io.js';
 
-/** The URL of the service to use: that of `--url`, otherwise of KEYFRONT_URL; undefined for the data folder. */
+/**
+ * The URL of the service to use: that of `--url`, otherwise of KEYFRONT_URL; undefined for the data folder.
+ *
+ * @throws {UsageError} if there is none, but a credential for a service: the data folder must not be changed by mistake
+ */
 export function serviceURLFrom({ env }: IO, options: OptionValues): string | undefined {
   const url = options['url'];
-  return typeof url === 'string' ? url : env['KEYFRONT_URL'] || undefined;
+  const address = typeof url === 'string' ? url : env['KEYFRONT_URL'] || undefined;
+  if (address === undefined && options['credential-file'] !== undefined) {
+    throw new UsageError('--credential-file is for a service: name it with --url or KEYFRONT_URL.');
+  }
+  return address;
 }
 
 /**

@@ -157,7 +157,7 @@ function stateFrom(text: string | undefined): KeyState | undefined {
   if (found) return found;
   const suggestion = nearest(text.toUpperCase(), states);
   throw new UsageError(
-    `--state must be one of ${states.join(', ')}${suggestion === undefined ? '' : `; did you mean ${suggestion}?`}`,
+    `--state must be one of ${states.join(', ')}${suggestion === undefined ? '.' : `; did you mean ${suggestion}?`}`,
   );
 }
 

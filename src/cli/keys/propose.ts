@@ -42,7 +42,8 @@ export function proposerFrom(io: IO, options: OptionValues): Proposer | undefine
   const applyAt = stringOption(options, 'at');
   if (options['propose'] !== true && applyAt === undefined) return undefined;
   const option = applyAt === undefined ? '--propose' : '--at';
-  if (applyAt !== undefined && !isDateTime(applyAt)) throw new UsageError(`--at ${dateTimeRule}.`);
+  if (applyAt !== undefined && !isDateTime(applyAt))
+    throw new UsageError(`--at ${dateTimeRule}, such as 2027-01-31T00:00:00Z.`);
   for (const other of ['wait', 'create']) {
     if (options[other] === undefined) continue;
     throw new UsageError(`--${other} and ${option} cannot be used together: nothing is changed yet.`);

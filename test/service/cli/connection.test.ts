@@ -186,7 +186,7 @@ describe('a connection to a service', () => {
   it('explains a failed TLS handshake', async () => {
     const { code, stderr } = await preview(url.replace('http:', 'https:'));
     expect(code).toBe(2);
-    expect(stderr).toContain('the TLS handshake failed; does the server use http://?');
+    expect(stderr).toMatch(/the TLS handshake failed; does the server use http:\/\/\?\n$/);
   });
 
   it.each([

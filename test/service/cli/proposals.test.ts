@@ -187,8 +187,11 @@ describe.each(['the data folder', 'a service'])('--propose and --at on %s', (pla
   it('rejects options that do not fit', async () => {
     const file = await c.file('given.json', '{"alias":"New"}');
     for (const [args, message] of [
-      [['delete', 'acme-billing', '--at', 'tomorrow'], '--at must be an RFC 3339 date and time with an offset.'],
-      [['delete', 'acme-billing', '--at', ''], '--at must be an RFC 3339 date and time with an offset.'],
+      [
+        ['delete', 'acme-billing', '--at', 'tomorrow'],
+        '--at must be an RFC 3339 date and time with an offset, such as',
+      ],
+      [['delete', 'acme-billing', '--at', ''], '--at must be an RFC 3339 date and time with an offset, such as'],
       [['delete', 'acme-billing', '--propose', '--wait', 'edge-1'], '--wait and --propose cannot be used together'],
       [['put', 'acme-billing', file, '--create', '--at', '2999-01-01T00:00:00Z'], '--create and --at cannot be used'],
     ] as const) {
