@@ -142,11 +142,13 @@ export async function previewChange(
   const counter = await readCounter(ports, stored.keyHash);
   const before = command.authorize(withCounter(stored, counter));
   const conditions: ChangeConditions = { at: ports.now(), policies: await ports.policies.current() };
-  // A large definition takes milliseconds, and one operation may preview several.
-  await ports.nextSlice();
+  // A large definition takes milliseconds, and one operation may preview several. To wait while time is left would begin all.
+  const toApply = ports.nextSlice();
+  if (toApply) await toApply;
   const after = command.apply(before, conditions);
   const isQuotaKnown = counter !== undefined;
-  await ports.nextSlice();
+  const toCompare = ports.nextSlice();
+  if (toCompare) await toCompare;
   const changes = diffDefinitions(before, after);
   return isUnchanged(before, after, changes, command.isReset ?? false)
     ? unchangedResult(conditions, before, command.warningsOf, isQuotaKnown)

@@ -25,6 +25,39 @@ const history = createHistory(session, signer, findRow, createScheduler());
 
 beforeEach(() => void findRow.mockReset());
 
+it('parses the definitions of versions that are read together in time slices', async () => {
+  let nowMs = 0;
+  let isDone = false;
+  const parsed = { inTurn: 0, most: 0 };
+  const parse = JSON.parse;
+  const row = { ...rowAt(1), definition: '{"alias":"sliced"}' };
+  const spy = vi.spyOn(JSON, 'parse').mockImplementation((text, reviver) => {
+    if (text !== row.definition) return parse(text, reviver) as unknown;
+    // Longer than a slice.
+    nowMs += 11;
+    parsed.inTurn += 1;
+    parsed.most = Math.max(parsed.most, parsed.inTurn);
+    return parse(text, reviver) as unknown;
+  });
+  const endTurn = () => {
+    parsed.inTurn = 0;
+    if (!isDone) setImmediate(endTurn);
+  };
+  endTurn();
+  findRow.mockResolvedValue(row);
+  const sliced = createHistory(
+    session,
+    signer,
+    findRow,
+    createScheduler({}, () => nowMs),
+  );
+  const definitions = await Promise.all([1, 2, 3].map(() => sliced.definitionAt(hashOf(1), 1)));
+  isDone = true;
+  spy.mockRestore();
+  expect(definitions).toHaveLength(3);
+  expect(parsed.most).toBe(1);
+});
+
 describe('a history whose entries are missing', () => {
   it('is rejected with INTERNAL when the key stays the same', async () => {
     findRow.mockImplementation(() => Promise.resolve(rowAt(2)));

@@ -39,7 +39,8 @@ export function createHistory(
       reads?.requireTime();
       const rows = await all<HistoryRow>(entriesOf, [spanText(row.key_hash, part)]);
       // Verified in a time slice: the signature of an entry covers its definition.
-      await slices.next();
+      const slice = slices.next();
+      if (slice) await slice;
       const isOfKey = rows.every(({ key_identity }) => Buffer.compare(key_identity, row.identity) === 0);
       if (!isOfKey || !isUnbroken(rows, part, table.isAuthentic)) return { broken: rows };
       entries.push(...rows);
@@ -91,7 +92,11 @@ export function createHistory(
         return isEarlier ? { first: version + 1, newest: version + 1 } : { first: 1, newest: 0 };
       });
       const definition = newest ?? row?.before ?? undefined;
-      return definition === undefined ? undefined : definitionFromJSON(parseJSON(definition));
+      if (definition === undefined) return undefined;
+      // One operation may read several versions, whose reads end together. Without time left only: it would begin them all.
+      const slice = slices.next();
+      if (slice) await slice;
+      return definitionFromJSON(parseJSON(definition));
     },
   };
 }
