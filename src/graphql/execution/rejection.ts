@@ -23,7 +23,7 @@ import { auditRejectedOperation } from '../audit.js';
 import { operationError, toAppError } from '../errors.js';
 import { definitionPathText } from '../path-text.js';
 import { inputIssues } from '../schema/input-issues.js';
-import { valueOfLiteral } from '../schema/literals.js';
+import { valueOfLiteral, withPathSegment } from '../schema/literals.js';
 import { servedSchema } from '../schema/served.js';
 import type { PreparedOperation } from './operation-cache.js';
 import { requirePrincipals } from './root-fields.js';
@@ -99,16 +99,19 @@ function explain(prepared: PreparedOperation, { auth, variables }: RejectedReque
     if (error instanceof AppError) return error;
     throw error;
   }
-  const defaults = Object.fromEntries(
-    (prepared.operation.variableDefinitions ?? []).flatMap(({ variable, defaultValue }) =>
-      defaultValue ? [[variable.name.value, valueOfLiteral(defaultValue)] as const] : [],
-    ),
-  );
+  let args: readonly Argument[];
+  try {
+    args = argumentsIn(prepared, { ...defaultsOf(prepared), ...variables });
+  } catch (error) {
+    // A number in the document that cannot be represented.
+    if (error instanceof AppError) return invalidArgumentsError(error.issues);
+    throw error;
+  }
   const issues: Issue[] = [];
   let isDefinition = false;
   // Aliases may share a variable, whose value is validated once.
   const issuesByValue = new Map<unknown, readonly Issue[]>();
-  for (const { name, type, value } of argumentsIn(prepared, { ...defaults, ...variables })) {
+  for (const { name, type, value } of args) {
     if (issues.length > maxIssues) break;
     const definitions = [...definitionsIn(type, value, [name])];
     isDefinition ||= definitions.length > 0;
@@ -124,6 +127,15 @@ function explain(prepared: PreparedOperation, { auth, variables }: RejectedReque
   }
   if (issues.length === 0) return undefined;
   return isDefinition ? invalidDefinition(issues) : invalidArgumentsError(issues);
+}
+
+/** The default values of variables. @throws {AppError} as `valueOfLiteral` */
+function defaultsOf({ operation }: PreparedOperation): Readonly<Record<string, unknown>> {
+  const entries = (operation.variableDefinitions ?? []).flatMap(({ variable, defaultValue }) => {
+    const { value: name } = variable.name;
+    return defaultValue ? [[name, withPathSegment(name, () => valueOfLiteral(defaultValue))] as const] : [];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** A definition in an argument. */
@@ -154,7 +166,7 @@ interface Argument {
   readonly value: unknown;
 }
 
-/** Returns the arguments of all fields that have a value or require one. */
+/** Returns the arguments of all fields that have a value or require one. @throws {AppError} as `valueOfLiteral` */
 function argumentsIn(
   { document, operation }: PreparedOperation,
   variables: Readonly<Record<string, unknown>>,
@@ -165,7 +177,7 @@ function argumentsIn(
     for (const argument of types.getFieldDef()?.args ?? []) {
       const { name, type } = argument;
       const argumentNode = node.arguments?.find((candidate) => candidate.name.value === name);
-      const value = argumentNode && valueOfLiteral(argumentNode.value, variables);
+      const value = argumentNode && withPathSegment(name, () => valueOfLiteral(argumentNode.value, variables));
       if (value !== undefined || isRequiredArgument(argument)) args.push({ name, type, value });
     }
   };

@@ -32,7 +32,8 @@ export function valueOfLiteral(node: ValueNode, variables: Readonly<Record<strin
   }
 }
 
-function withPathSegment<T>(segment: string | number, read: () => T): T {
+/** Calls `read`; the paths of issues that it throws begin with the segment. */
+export function withPathSegment<T>(segment: string | number, read: () => T): T {
   try {
     return read();
   } catch (error) {

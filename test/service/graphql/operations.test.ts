@@ -256,6 +256,19 @@ describe('a definition that is not valid', () => {
     expect(response.text).not.toContain('hunter2');
   });
 
+  it.each([
+    ['an argument', 'mutation { consumeOrgQuota(keyID: "k1", amount: 1e400) { __typename } }', 'amount'],
+    ['a definition', '{ previewKey(input: { metaData: { a: [1, 1e400] } }) { keyID } }', 'input.metaData.a[1]'],
+    ['a default', 'query ($rate: Float = 1e400) { previewKey(input: { rate: $rate }) { keyID } }', 'rate'],
+  ])('names the place of a number that is too large in %s', async (_, query, path) => {
+    const response = await rejected(() => t.graphql(query));
+    expect(response.status).toBe(200);
+    expect(errorsOf(response)).toMatchObject([
+      { message: `\`${path}\` is a number that is too large.`, extensions: { code: 'INVALID' } },
+    ]);
+    expect(issuesOf(response)).toStrictEqual([`${path} OUT_OF_RANGE`]);
+  });
+
   it('returns all issues of a definition that only violates rules', async () => {
     const response = await t.graphql(
       `{ previewKey(input: { smoothing: { enabled: true }, dateCreated: "yesterday", tags: [" "] }) { keyID } }`,
