@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import { errorCodeOf } from '../../lib/errors.js';
+import { AppError, errorCodeOf } from '../../lib/errors.js';
 import { hourMs } from '../../lib/overlap.js';
 import { printable } from '../../lib/text.js';
 import type { Services } from '../../storage/open-storage.js';
@@ -309,7 +309,10 @@ function remoteWebhooks(send: SendRequest): WebhookOperations {
         // The connection repeats a request while the service is unavailable.
         idempotencyKey: randomUUID(),
       };
-      const { added } = await query(send, documents.add, variables, AddResponse);
+      const { added } = await query(send, documents.add, variables, AddResponse).catch((error: unknown) => {
+        const issue = error instanceof AppError ? error.issues.find(({ path }) => path[0] === 'url') : undefined;
+        throw issue ? new UsageError(`Invalid URL: ${issue.message}.`, { cause: error }) : error;
+      });
       const { id } = added.webhook;
       if (added.secret !== undefined) return { id, secret: added.secret };
       throw new Error(

@@ -249,7 +249,8 @@ describe('with --url', () => {
       stderr: 'The credential does not have the scope `read`.\n',
     });
     const invalid = await at(['add', '--to', 'ftp://127.0.0.1/'], server.t.service);
-    expect(invalid).toMatchObject({ code: 1, stderr: expect.stringMatching(/https or http URL/) as string });
+    expect(invalid).toMatchObject({ code: 2, stderr: expect.stringMatching(/https or http URL/) as string });
+    expect(invalid).toStrictEqual(await webhooks('add', '--to', 'ftp://127.0.0.1/'));
     expect(await at(['list'], '')).toMatchObject({ code: 2 });
     expect(await at(['list', '--url', 'http://127.0.0.1:1'])).toMatchObject({ code: 1 });
   });
