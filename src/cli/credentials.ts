@@ -10,7 +10,7 @@ import { type CLICommand, type OptionValues } from './command.js';
 import {
   parseDuration,
   parseOrgIDOption,
-  parseOverlap,
+  parseSecretOverlap,
   confirm,
   isInteractive,
   notConfirmedExitCode,
@@ -174,7 +174,7 @@ export const rotateCredentialCommand: CLICommand = {
   options: {
     overlap: {
       value: '24h',
-      description: 'How long the old credential stays valid; 0 revokes it immediately (default 24h)',
+      description: 'How long the old credential stays valid, at most 365d; 0 revokes it immediately (default 24h)',
     },
     ...placeOptions,
     json: jsonOption,
@@ -184,7 +184,7 @@ export const rotateCredentialCommand: CLICommand = {
 };
 
 async function rotate(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  const overlapMs = parseOverlap(options);
+  const overlapMs = parseSecretOverlap(options);
   return runCredentialsCommand({ io, options, access: 'write' }, async (credentials) => {
     const { credential, secret, retired } = await credentials.rotate(id, overlapMs);
     const state = retired.revoked ? 'is revoked' : `stays valid until ${retired.expires?.toISOString()}`;

@@ -6,6 +6,7 @@ import { orgIDProblem } from '../keys/key-id.js';
 import type { Path } from '../lib/errors.js';
 import { isOpenToOthers } from '../lib/file-mode.js';
 import { parseJSON } from '../lib/json.js';
+import { hourMs, maxOverlapHours } from '../lib/overlap.js';
 import type { Option, OptionValues } from './command.js';
 import { UsageError, type IO } from './io.js';
 
@@ -113,9 +114,20 @@ export function parseDuration(option: string, value: string | boolean | undefine
   return Number(count) * unitLengthMs;
 }
 
-/** Milliseconds during which the old secret of a rotation stays valid. `--overlap 0` means none, the default is 24 hours. */
+/** Milliseconds during which what a rotation replaces stays valid. `--overlap 0` means none, the default is 24 hours. */
 export function parseOverlap({ overlap }: OptionValues): number {
   return overlap === '0' ? 0 : (parseDuration('--overlap', overlap, '0, or ') ?? defaultOverlapMs);
+}
+
+/**
+ * As `parseOverlap`, for a credential or the secret of a webhook.
+ *
+ * @throws {UsageError} if the value is not a duration, or longer than a year
+ */
+export function parseSecretOverlap(options: OptionValues): number {
+  const overlapMs = parseOverlap(options);
+  if (overlapMs <= maxOverlapHours * hourMs) return overlapMs;
+  throw new UsageError(`--overlap must be at most ${maxOverlapHours} hours, which are ${maxOverlapHours / 24} days.`);
 }
 
 /**

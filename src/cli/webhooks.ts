@@ -11,7 +11,7 @@ import {
   type WebhookOperations,
 } from './client/webhook-operations.js';
 import { type CLICommand, type OptionValues, serviceVariables, type Option } from './command.js';
-import { parseOrgIDOption, parseOverlap, confirm, notConfirmedExitCode, readLine, yesOption } from './input.js';
+import { parseOrgIDOption, parseSecretOverlap, confirm, notConfirmedExitCode, readLine, yesOption } from './input.js';
 import { UsageError, type IO } from './io.js';
 import { damagedExitCode } from './keys/damaged.js';
 import {
@@ -245,12 +245,15 @@ export const rotateWebhookCommand = webhookCommand({
   summary: 'Replace the signing secret of a webhook and print the new one once',
   description: 'Messages are signed with both secrets during the overlap period.',
   options: {
-    overlap: { value: '24h', description: 'How long the old secret also signs; 0 stops it immediately (default 24h)' },
+    overlap: {
+      value: '24h',
+      description: 'How long the old secret also signs, at most 365d; 0 stops it immediately (default 24h)',
+    },
   },
   examples: ['keyfront webhooks rotate hook_4be1c2a09f7d3356 --overlap 7d'],
   access: 'write',
   run: async ({ io, options, id, webhooks }) => {
-    const overlapMs = parseOverlap(options);
+    const overlapMs = parseSecretOverlap(options);
     const { secret, until, released } = await webhooks.rotate(id, overlapMs);
     // Printed before anything can fail: the secret is stored and cannot be shown again.
     io.stderr(`Rotated the secret of ${id}. Save this secret now; it is not shown again:\n`);
