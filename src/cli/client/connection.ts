@@ -92,7 +92,10 @@ export function createConnection(
       const fetched = await request(new URL(`.${path}`, baseURL), headers, body, isChange ? lookup : undefined);
       const response = parseResponse(fetched, baseURL);
       const delaySeconds = retryDelayOf(fetched, response);
-      if (delaySeconds === undefined || attempt === maxAttempts) return response;
+      if (delaySeconds === undefined || attempt === maxAttempts) {
+        if (isOfKeyfront(path, fetched.status, response)) return response;
+        throw notKeyfront(baseURL, fetched.status);
+      }
       io.stderr(`The service is busy. Retrying in ${delaySeconds} s.\n`);
       await wait(delaySeconds * 1000);
     }
@@ -188,7 +191,18 @@ function parseResponse({ status, headers, text }: FetchedText, baseURL: URL): Re
   } catch {
     // Invalid JSON: reported below.
   }
-  throw new Error(`${baseURL.href} is not a Keyfront service (status ${status}). Check the URL.`);
+  throw notKeyfront(baseURL, status);
+}
+
+/** Whether a JSON object can be a response of Keyfront to this path. Other paths of a Keyfront have errors of REST. */
+function isOfKeyfront(path: string, status: number, response: Readonly<Record<string, unknown>>): boolean {
+  const isGraphQL = path === '/graphql';
+  if (response['status'] === 'error') return !isGraphQL || status !== 404;
+  return isGraphQL ? 'data' in response || 'errors' in response : status < 400;
+}
+
+function notKeyfront({ href }: URL, status: number): Error {
+  return new Error(`${href} is not a Keyfront service (status ${status}). Check the URL.`);
 }
 
 /** Seconds until a retry; undefined unless the response is 503 or has the code UNAVAILABLE. */

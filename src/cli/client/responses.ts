@@ -9,7 +9,7 @@ import { toAppError, type SendRequest } from './connection.js';
  * What every command sends to the GraphQL API of a service, and reads from it.
  */
 
-/** Sends a document. @throws {AppError} the first error of the response. */
+/** Sends a document. @throws {AppError} the first error of the response, or that of a busy service. */
 export async function query<T>(
   send: SendRequest,
   document: string,
@@ -17,6 +17,7 @@ export async function query<T>(
   schema: z.ZodType<T>,
 ): Promise<T> {
   const response = await send('/graphql', { query: document, variables }, document.startsWith('mutation'));
+  if (response['status'] === 'error') throw toAppError(response);
   const [error] = Array.isArray(response['errors']) ? (response['errors'] as unknown[]) : [];
   if (error !== undefined) {
     const { message, extensions } = Object(error) as Record<string, unknown>;

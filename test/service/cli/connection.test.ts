@@ -149,6 +149,24 @@ describe('a connection to a service', () => {
     expect(stderr).toContain(`${url}/ is not a Keyfront service (status ${reply.status}).`);
   });
 
+  const notFound = '{"status":"error","code":"NOT_FOUND","message":"The path does not exist."}';
+  it.each<[string, string, Reply]>([
+    ['a path of Keyfront', 'credentials list', { status: 404, headers: json, body: notFound }],
+    ['GraphQL of another service', 'webhooks list', { status: 200, headers: json, body: '{"detail":"none"}' }],
+    ['REST of another service', 'keys list', { status: 404, headers: json, body: '{"detail":"none"}' }],
+  ])('names the URL and the status if the JSON is that of %s', async (_, command, reply) => {
+    replies = [reply];
+    const { code, stderr } = await c.keyfront([...command.split(' '), '--url', `${url}/foo`], credentials);
+    expect(code).not.toBe(0);
+    expect(stderr).toBe(`${url}/foo/ is not a Keyfront service (status ${reply.status}). Check the URL.\n`);
+  });
+
+  it('reports an overload that is not an error of GraphQL', async () => {
+    replies = [busy];
+    const { stderr } = await c.keyfront(['credentials', 'list', '--url', url], credentials);
+    expect(stderr).toMatch(/Retrying in 0 s\.\nThe service is overloaded\.\n$/);
+  });
+
   it('prints no control characters of a response', async () => {
     const message = 'red \u001b[31m \u009b2J';
     const issues = [{ path: 'a\u001b', code: 'B\u001b', message }];
