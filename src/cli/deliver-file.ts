@@ -52,6 +52,8 @@ async function deliverFile(io: IO, options: OptionValues, [file = '']: readonly 
   const name = stringOption(options, 'gateway');
   const nameProblem = name === undefined ? undefined : gatewayNameProblem(name);
   if (nameProblem !== undefined) throw new UsageError(`--gateway ${nameProblem}.`);
+  const command = stringOption(options, 'run');
+  if (command?.trim() === '') throw new UsageError('--run must not be empty.');
   const { baseURL, headers } = serviceAddress(io, options, url, serviceCredential);
   const template = readTemplate(stringOption(options, 'template'));
   const orgID = parseOrgIDOption(options['org']);
@@ -67,7 +69,7 @@ async function deliverFile(io: IO, options: OptionValues, [file = '']: readonly 
     leftOut.add(keyHash);
     io.stderr(`Left out the key ${shortHash(keyHash)}: a value has special characters.\n`);
   };
-  const output = createOutput(io, file, stringOption(options, 'run'), stop, () =>
+  const output = createOutput(io, file, command, stop, () =>
     template === undefined ? toJSONText(keys.values()) : toLines(template, keys.values(), leaveOut),
   );
   let isAvailable = true;
@@ -153,7 +155,7 @@ function createOutput(io: IO, file: string, command: string | undefined, stop: A
         rendered = changes;
         const text = render();
         if (text !== written) {
-          writeDurableFile(file, text);
+          writeFile(file, text);
           io.stderr(`Wrote ${file}.\n`);
           written = text;
           isRunDue = command !== undefined;
@@ -195,6 +197,15 @@ function createOutput(io: IO, file: string, command: string | undefined, stop: A
       if (failure !== undefined) throw failure;
     },
   };
+}
+
+/** @throws {Error} which names the path as it was given, not the draft beside it. */
+function writeFile(path: string, text: string): void {
+  try {
+    writeDurableFile(path, text);
+  } catch (cause) {
+    throw new Error(`Cannot write ${path}: ${explainSystemError(cause)}.`, { cause });
+  }
 }
 
 function runCommand(command: string): Promise<number | string> {

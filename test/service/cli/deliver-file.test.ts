@@ -117,8 +117,12 @@ it('writes the file in place of the draft that a killed process left', async () 
 it('ends if the file cannot be written', async () => {
   mkdirSync(file);
   const { code, stderr } = await whileDelivering([], () => new Promise(() => undefined));
-  expect(code).toBe(1);
-  expect(stderr).not.toBe('');
+  expect([code, stderr]).toEqual([1, `Cannot write ${file}: it is a folder; name a file (EISDIR).\n`]);
+});
+
+it('rejects an empty command', async () => {
+  const { code, stderr } = await whileDelivering(['--run', ' '], () => new Promise(() => undefined));
+  expect([code, stderr]).toEqual([2, '--run must not be empty.\n']);
 });
 
 it.each([
