@@ -220,9 +220,10 @@ export const pauseWebhookCommand = webhookCommand({
   description: 'Changes made during the pause are sent after `webhooks resume`.',
   access: 'write',
   run: async ({ io, options, id, webhooks }) => {
-    await webhooks.pause(id);
+    const isChange = await webhooks.pause(id);
     printJSONResult(io, options, { id, state: 'paused' });
-    io.stderr(`Paused ${id}. Changes made from now on are sent after \`webhooks resume\`.\n`);
+    const state = isChange ? `Paused ${id}. Changes made from now on` : `${id} is paused already. Its changes`;
+    io.stderr(`${state} are sent after \`webhooks resume\`.\n`);
     return 0;
   },
 });
@@ -233,9 +234,9 @@ export const resumeWebhookCommand = webhookCommand({
   description: 'Also resumes a webhook that the service has paused.',
   access: 'write',
   run: async ({ io, options, id, webhooks }) => {
-    await webhooks.resume(id);
+    const isChange = await webhooks.resume(id);
     printJSONResult(io, options, { id, state: 'active' });
-    io.stderr(`Resumed ${id}.\n`);
+    io.stderr(isChange ? `Resumed ${id}.\n` : `${id} is active already.\n`);
     return 0;
   },
 });

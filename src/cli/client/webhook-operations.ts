@@ -67,8 +67,10 @@ export interface WebhookOperations {
     webhook: Omit<WebhookInput, 'url'> & { readonly url: string },
   ) => Promise<{ id: string; secret: string }>;
   readonly test: (id: string) => Promise<Tested>;
-  readonly pause: (id: string) => Promise<void>;
-  readonly resume: (id: string) => Promise<void>;
+  /** False if it is paused already. */
+  readonly pause: (id: string) => Promise<boolean>;
+  /** False if it is active already. */
+  readonly resume: (id: string) => Promise<boolean>;
   /** `released` resolves once no process signs with the old secret alone. */
   readonly rotate: (
     id: string,
@@ -117,6 +119,16 @@ function localWebhooks(services: Services, { webhooksTo: allowed }: Config): Web
     throw damaged.includes(id) ? new Error(damagedWebhookMessage(id)) : webhookNotFound(id);
   }
 
+  /** Pauses or resumes a webhook. Resolves to false if it is paused or active already. */
+  async function setPaused(id: string, paused: Webhook['paused']): Promise<boolean> {
+    let isChange = false;
+    await changeWebhook(webhooks, id, (webhook) => {
+      isChange = (webhook.paused === undefined) !== (paused === undefined);
+      return isChange ? { ...webhook, paused } : webhook;
+    });
+    return isChange;
+  }
+
   return {
     async list() {
       const statsByWebhook = new Map((await webhooks.deliveryStats()).map((stats) => [stats.webhookID, stats]));
@@ -137,11 +149,8 @@ function localWebhooks(services: Services, { webhooksTo: allowed }: Config): Web
         client.close();
       }
     },
-    pause(id) {
-      const paused = { at: now(), why: 'by the command line' };
-      return changeWebhook(webhooks, id, (webhook) => (webhook.paused ? webhook : { ...webhook, paused }));
-    },
-    resume: (id) => changeWebhook(webhooks, id, (webhook) => ({ ...webhook, paused: undefined })),
+    pause: (id) => setPaused(id, { at: now(), why: 'by the command line' }),
+    resume: (id) => setPaused(id, undefined),
     async rotate(id, overlapMs) {
       const { secret, until } = await rotateWebhook(services, id, overlapMs);
       return {
@@ -200,6 +209,7 @@ const documents = {
     added: addKeyWebhook(url: $url, label: $label, orgID: $orgID, eventTypes: $eventTypes, idempotencyKey: $idempotencyKey) {
       webhook { id } secret } }`,
   test: 'mutation Test($id: ID!) { tested: testKeyWebhook(id: $id) { isDelivered status failure } }',
+  state: 'query State($id: ID!) { keyWebhook(id: $id) { pausedAt } }',
   pause: 'mutation Pause($id: ID!) { changed: pauseKeyWebhook(id: $id) { isReleased } }',
   resume: 'mutation Resume($id: ID!) { changed: resumeKeyWebhook(id: $id) { isReleased } }',
   rotate: `mutation Rotate($id: ID!, $overlapHours: Int!) {
@@ -253,6 +263,7 @@ const AddResponse = z.object({ added: z.object({ webhook: z.object({ id: z.strin
 const TestResponse = z.object({
   tested: z.object({ isDelivered: z.boolean(), status: nullable(z.number()), failure: text }),
 });
+const StateResponse = z.object({ keyWebhook: nullable(z.object({ pausedAt: time })) });
 const ChangeResponse = z.object({ changed: z.object({ isReleased: z.boolean() }) });
 const RotateResponse = z.object({
   rotated: z.object({
@@ -292,6 +303,12 @@ function remoteWebhooks(send: SendRequest): WebhookOperations {
     requireReleased(id, changed);
   }
 
+  /** Whether a webhook is paused before a change, whose response does not say so. */
+  async function wasPaused(id: string): Promise<boolean> {
+    const { keyWebhook } = await request(documents.state, { id }, StateResponse);
+    return keyWebhook?.pausedAt !== undefined;
+  }
+
   return {
     async list() {
       let damagedIDs: readonly string[] = [];
@@ -323,8 +340,16 @@ function remoteWebhooks(send: SendRequest): WebhookOperations {
       const { status, isDelivered, failure = '' } = (await request(documents.test, { id }, TestResponse)).tested;
       return { status, isDelivered, description: failure };
     },
-    pause: (id) => change(documents.pause, id),
-    resume: (id) => change(documents.resume, id),
+    async pause(id) {
+      const isPaused = await wasPaused(id);
+      await change(documents.pause, id);
+      return !isPaused;
+    },
+    async resume(id) {
+      const isPaused = await wasPaused(id);
+      await change(documents.resume, id);
+      return isPaused;
+    },
     async rotate(id, overlapMs) {
       const variables = { id, overlapHours: overlapMs / hourMs };
       const { rotated } = await request(documents.rotate, variables, RotateResponse);

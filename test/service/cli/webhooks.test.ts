@@ -186,12 +186,14 @@ describe('with --url', () => {
 
     expect(await at('pause', id, '--json')).toMatchObject({ code: 0, out: `{"id":"${id}","state":"paused"}\n` });
     expect((await both('list')).out).toContain('paused: by the API');
+    expect((await at('pause', id)).stderr).toContain(`${id} is paused already.`);
     await server.t.importKeys({ key_id: 'a', org_id: 'acme' });
     const rotated = await at('rotate', id, '--overlap', '7d');
     expect(rotated.stderr).toMatch(/also signs until 20/);
     const last = await at('rotate', id, '--overlap', '0');
     expect(last.stderr).toContain('The old secret no longer signs.');
-    expect(await at('resume', id)).toMatchObject({ code: 0 });
+    expect(await at('resume', id)).toMatchObject({ code: 0, stderr: `Resumed ${id}.\n` });
+    expect(await at('resume', id)).toMatchObject({ code: 0, stderr: `${id} is active already.\n` });
     await receiver.until((taken) => taken.length === 2);
     const message = receiver.received.at(-1);
     const isSignedBy = (one: string) => message && verificationErrorOf(one, message) === undefined;
