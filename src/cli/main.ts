@@ -4,7 +4,7 @@ import { describeError } from '../lib/system-error.js';
 import { printableLines } from '../lib/text.js';
 import { commands } from './commands.js';
 import { OutputClosedError, UsageError, type IO } from './io.js';
-import { createProgram } from './program.js';
+import { createProgram, formatUsage } from './program.js';
 import { runWorker } from './serve/cluster-worker.js';
 
 /** Runs one command line. Resolves to the exit code: 0 done, 1 failed or only partly done, 2 invalid usage. */
@@ -17,6 +17,9 @@ export async function run(args: readonly string[], io: IO): Promise<number> {
     words = toProgramArguments(args);
     const program = createProgram(commands, io, async (command, options, commandArgs) => {
       errorExitCode = command.errorExitCode ?? 1;
+      // A script passes an empty argument if its variable is not set.
+      if (commandArgs.includes(''))
+        throw new UsageError(`An argument is empty. Usage: keyfront ${formatUsage(command)}`);
       exitCode = await command.run(io, options, commandArgs);
     });
     await program.parseAsync(words, { from: 'user' });
