@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { KeyFilter } from '../../keys/key-query.js';
 import type { KeyReference } from '../../keys/queries/read-keys.js';
-import { AppError, errorCodeOf, type ErrorCode } from '../../lib/errors.js';
+import { AppError, errorCodeOf, pathText, type ErrorCode } from '../../lib/errors.js';
 import { explainSystemError } from '../../lib/system-error.js';
 import { actorHeader, toActorHeader } from '../../http/actor-header.js';
 import type { Option, OptionValues } from '../command.js';
@@ -158,7 +158,7 @@ export async function runKeysCommand(
       });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      printError(io, format, error);
+      printError(io, format, format.isJSON ? error : withOptionNames(error, options));
       return accessErrors.has(error.code) ? accessErrorExitCode : rejectedExitCode;
     }
   };
@@ -169,6 +169,27 @@ export async function runKeysCommand(
   const send = createConnection(io, address);
   const subscribe = createSubscribe(address, (line) => io.stderr(`${line}\n`));
   return runWith({ remote: { send, subscribe } });
+}
+
+/** Arguments of the API, and the options that become them. */
+const optionsOfArguments = new Map<string, readonly string[]>([
+  ['applyAt', ['at']],
+  ['after', ['after', 'cursor']],
+  ['overlap', ['overlap']],
+  ['silence', ['silence']],
+  ['prefix', ['prefix']],
+  ['from', ['from']],
+  ['to', ['to']],
+]);
+
+/** Names the options in the issues, for a person who has not used the API. JSON keeps its names. */
+function withOptionNames(error: AppError, options: OptionValues): AppError {
+  const issues = error.issues.map((issue) => {
+    const names = optionsOfArguments.get(pathText(issue.path));
+    const option = names?.find((name) => options[name] !== undefined);
+    return option === undefined ? issue : { ...issue, path: [`--${option}`] };
+  });
+  return new AppError(error.code, error.message, { issues });
 }
 
 const hashStates: readonly KeyFilter[] = [{}, { states: ['DELETED'] }];
