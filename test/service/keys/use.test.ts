@@ -267,6 +267,7 @@ describe('the days of a use', () => {
     ['to: "2026-02-30"', 'to', 'MALFORMED_DATE'],
     ['to: "2026-01-31T00:00:00Z"', 'to', 'MALFORMED_DATE'],
     ['from: "+275760-09-13"', 'from', 'MALFORMED_DATE'],
+    ['from: "+010000-01"', 'from', 'MALFORMED_DATE'],
     ['from: "2026-02-01"', 'from', 'OUT_OF_RANGE'],
     ['from: "0000-01-01", to: "9999-12-31"', 'from', 'OUT_OF_RANGE'],
     ['from: "2024-12-27"', 'from', 'OUT_OF_RANGE'],

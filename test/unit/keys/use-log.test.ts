@@ -45,13 +45,15 @@ it('has one row for a day to which the clock returns, and none for an earlier ke
   for (const now of [first, second, first, second]) {
     clock.now = now;
     log.note(keyOf(1), request);
+    log.note(keyOf(1), { ...request, isAllowed: false });
   }
   log.note(keyOf(1, 'other'), request);
+  expect(log.waiting()).toBe(5);
   await log.flush();
-  expect(written.map(({ day, identity, allowed }) => [day, identity, allowed])).toEqual([
-    [20_484, 'i', 2n],
-    [20_485, 'i', 2n],
-    [20_485, 'other', 1n],
+  expect(written.map(({ day, identity, allowed, denied }) => [day, identity, allowed, denied])).toEqual([
+    [20_484, 'i', 2n, 2n],
+    [20_485, 'i', 2n, 2n],
+    [20_485, 'other', 1n, 0n],
   ]);
 });
 

@@ -140,6 +140,12 @@ describe('the limits of a key with policies', () => {
       { quotaMax: [1000n, 'a'] },
     ],
     [
+      'have the longest period of the first policy, too',
+      {},
+      { a: { quotaMax: 10n, quotaRenewalRate: 3600n }, b: { quotaMax: 1000n, quotaRenewalRate: 60n } },
+      { quotaMax: [1000n, 'b'], quotaRenewalRate: [3600n, 'a'] },
+    ],
+    [
       'have the highest depth, and none if a policy is unlimited',
       {},
       { a: { maxQueryDepth: 3 }, b: { maxQueryDepth: -1 }, c: { maxQueryDepth: 9 } },
@@ -219,6 +225,7 @@ describe('the APIs of a key with policies', () => {
 
   it.each<[string, Definition, Record<string, Named>, string[]]>([
     ['are its own without policies, by their API identifiers', own, {}, ['invoices']],
+    ['are named by their labels if they have no identifier', { accessRights: [{ label: 'a', apiID: '' }] }, {}, ['a']],
     ['are its own if no policy governs access rights', own, { speed: { governs: ['RATE_LIMIT'] } }, ['invoices']],
     ['are those of the policy, not its own', own, { gold: { accessRights: orders } }, ['orders']],
     ['are none if the policy that governs them lists none', own, { gold: {} }, []],
@@ -262,6 +269,15 @@ describe('the APIs of a key with policies', () => {
     });
     expect(effectiveRight(sources, 'invoices')?.allowedUrls).toBeUndefined();
   });
+});
+
+it.each([
+  [10_000, false],
+  [10_001, true],
+])('a decision uses at most 10,000 paths of one API: %s are cut is %s', (length, isCut) => {
+  const allowedUrls = Array.from({ length }, () => ({ url: '/a', methods: ['GET'] }));
+  const right = effectiveRight(resolve({ accessRights: [{ label: 'invoices', allowedUrls }] }, {}), 'invoices');
+  expect([right?.allowedUrls?.length, right?.isCut]).toEqual([10_000, isCut]);
 });
 
 it('a policy of another organization is unknown, and one of no organization is for all', () => {

@@ -64,6 +64,10 @@ describe('a pattern', () => {
     [`/${'(a|b)'.repeat(400)}`, 'TOO_LARGE'],
     ['/a{999999999}', 'MALFORMED'],
     ['(?:a?){400}a{400}', 'TOO_LARGE'],
+    // The engine, which rejects these as malformed, does not read them: they are too large before.
+    [`${'[ab]'.repeat(501)}(`, 'TOO_LARGE'],
+    ['[a]b{2000}', 'TOO_LARGE'],
+    ['{a{2000}', 'TOO_LARGE'],
   ])('%s has the problem %s', (pattern, problem) => {
     expect(patternProblem(pattern)).toBe(problem);
   });
