@@ -160,7 +160,9 @@ describe('removeKeyPolicies', () => {
     await put([gold, { policyID: 'silver' }]);
     expect(resultOf(await remove(['gold'], { dryRun: true }))).toMatchObject({ dryRun: true, version: 2 });
     expect(await names()).toEqual(['gold 1', 'silver 1']);
-    expect(codeOf(await remove(['gold', 'none']))).toBe('NOT_FOUND');
+    expect(errorsOf(await remove(['gold', 'none']))).toMatchObject([
+      { message: 'There is no policy "none". Nothing was changed.', extensions: { code: 'NOT_FOUND' } },
+    ]);
     expect(await names()).toEqual(['gold 1', 'silver 1']);
     const removed = resultOf(await remove(['gold', 'gold']));
     expect(removed).toMatchObject({ version: 2, changes: [{ policyID: 'gold', kind: 'REMOVED', changes: [] }] });
@@ -243,7 +245,12 @@ describe('who may use policies', () => {
       await remove(['theirs'], { dryRun: true }, bound),
       await t.graphql('{ keyPolicyHistory(policyID: "ours") { edges { cursor } } }', {}, bound),
     ])
-      expect(codeOf(response)).toBe('FORBIDDEN');
+      expect(errorsOf(response)).toMatchObject([
+        {
+          message: 'The credential is bound to an organization; policies and their history are for all of them.',
+          extensions: { code: 'FORBIDDEN' },
+        },
+      ]);
     expect((await known()).version).toBe(1);
   });
 });
@@ -298,6 +305,8 @@ describe('keyPolicyHistory', () => {
       [3, 'CHANGED', 1],
       [4, 'CHANGED', 1],
     ]);
+    const rest = await history(`"gold", after: "${(await history('"gold", first: 1')).pageInfo.endCursor}"`);
+    expect(versions(rest)).toEqual([2, 3, 4, 5]);
     const last = await history('"gold", last: 2');
     expect([versions(last), last.pageInfo.hasPreviousPage, last.pageInfo.hasNextPage]).toEqual([[4, 5], true, false]);
     const middle = await history(`"gold", last: 2, before: "${last.pageInfo.startCursor}"`);

@@ -73,6 +73,7 @@ describe('the warnings about policies', () => {
       { url: '/ok/.*', methods: ['GET'] },
       { url: '/x{1000}', methods: ['GET'] },
       { url: '/no' },
+      { methods: ['GET'] },
     ];
     expect(await warningsOf({ org_id: 'acme', access_rights: { a: { allowed_urls } } })).toEqual([
       'access_rights.a.allowed_urls[0].url URL_ALLOWS_NOTHING',

@@ -7,7 +7,7 @@ import { startOwnApp, type TestApp } from '../../support/app.js';
 import { describeEngines, makeOwnPlace, type EnginePlace } from '../../support/engines.js';
 import { hashOf } from '../../support/factories.js';
 import { allEvents } from '../../support/feed.js';
-import { codeOf, dataOf, issuesOf } from '../../support/responses.js';
+import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/responses.js';
 
 let t: TestApp;
 let place: EnginePlace;
@@ -181,17 +181,27 @@ describeEngines('proposals', (engine) => {
       expect(await decide(verb, proposal, proposer).codes()).toEqual(['FORBIDDEN']);
     }
     expect(await decide('withdraw', proposal, approver).codes()).toEqual(['FORBIDDEN']);
+    expect(errorsOf(await send(`withdrawKeyProposal(id: "${proposal.id}")`, ann))).toMatchObject([
+      {
+        message: 'Only the credential that has proposed the change can withdraw it.',
+        extensions: { code: 'FORBIDDEN' },
+      },
+    ]);
     // With `update` but without a time, another person must approve as well.
     expect(await propose(`keyID: "k1", ${patch('y')}`, editor)).toMatchObject({ needsApproval: true });
     // `propose` alone never schedules alone.
     expect(await propose(`keyID: "k1", ${patch('z')}, ${inOneHour()}`, proposer)).toMatchObject({
       needsApproval: true,
     });
-    const other = await propose(
-      `keyID: "k1", change: { plain: DELETE }, ${inOneHour()}`,
-      await as('Uma', ['read', 'update', 'propose']),
-    );
-    expect(other).toMatchObject({ needsApproval: true });
+    const updater = await as('Uma', ['read', 'update', 'propose']);
+    dataOf(await t.graphql('mutation { rotateOrgKey(keyID: "k1") { changed } }'));
+    for (const [change, needsApproval] of [
+      ['DELETE', true],
+      ['CANCEL_ROTATION', false],
+    ] as const) {
+      const scheduled = await propose(`keyID: "k1", change: { plain: ${change} }, ${inOneHour()}`, updater);
+      expect(scheduled).toMatchObject({ needsApproval });
+    }
   });
 
   it('makes a scheduled change at its time, once, also if the time was missed', async () => {
@@ -433,7 +443,12 @@ describeEngines('proposals', (engine) => {
     const guess = await propose('keyID: "k1", change: { patch: { patch: { hmacString: "canary-stored" } } }', ann);
     expect(guess['changes']).toEqual([{ path: 'hmacString', kind: 'NOT_COMPARED', before: null, after: null }]);
     expect(await sealed()).toEqual([true, true]);
-    await decide('reject', guess, bob).run();
+    // It changes nothing, and is applied all the same.
+    expect(await decide('approve', guess, bob).run()).toMatchObject({
+      state: 'APPLIED',
+      approvedBy: { label: 'Bob' },
+    });
+    expect(await keyOf()).toMatchObject({ version: 1 });
     dataOf(await t.graphql('mutation { patchOrgKey(keyID: "k1", patch: { tags: ["x"] }) { changed } }'));
     await decide('approve', proposal, bob).run();
     // A stale one keeps what a new preview needs, without the secrets.
@@ -555,7 +570,12 @@ describeEngines('proposals', (engine) => {
     expect(await codesOf(`proposeKeyChange(keyID: "k1", ${patch('x')}, expectedVersion: 7)`, ann)).toEqual([
       'CONFLICT',
     ]);
-    expect(await codesOf(`proposeKeyChange(keyID: "none", ${patch('x')})`, ann)).toEqual(['NOT_FOUND']);
+    expect(errorsOf(await send(`proposeKeyChange(keyID: "none", ${patch('x')})`, ann))).toMatchObject([
+      { message: 'There is no such key.', extensions: { code: 'NOT_FOUND' } },
+    ]);
+    expect(errorsOf(await send(`proposeKeyChange(keyID: "k1", ${patch('one')})`, ann))).toMatchObject([
+      { extensions: { issues: [{ path: 'change', message: 'must change something of the key' }] } },
+    ]);
     expect(await codesOf('proposeKeyChange(keyID: "k1", change: { plain: RESTORE })', ann)).toEqual(['NOT_FOUND']);
     const proposal = await propose(`keyID: "k1", ${patch('x')}`, ann);
     expect(await codesOf(`approveKeyProposal(id: "${proposal.id}", reason: "${'r'.repeat(501)}")`, bob)).toEqual([

@@ -57,11 +57,13 @@ describeConfigurations('notices of a quota', (engine) => {
       quotaRenewsAt: BigInt(t.clock.now.getTime() / 1000 + day),
     });
     t.clock.now = new Date(t.clock.now.getTime() + day * 1000);
-    await consume(10);
+    // Two requests before they are recorded.
+    await consume(5);
+    await consume(5);
     expect(await flush()).toBe(3);
     expect((await texts()).slice(3).toSorted()).toEqual([
       'quota_exhausted  at 10',
-      'quota_threshold 50 at 10',
+      'quota_threshold 50 at 5',
       'quota_threshold 80 at 10',
     ]);
   });

@@ -120,6 +120,20 @@ describe('verification', () => {
     expect(resultsOf(response)).toMatchObject([{ allowed: true, quota: { used: 3, remaining: 0 } }]);
   });
 
+  it('shows the quota of now with the amount 0, also to a repeated request', async () => {
+    const shown = async () => (await verify({ key_id: 'k1', amount: 0, idempotency_key: 'r-0' }))?.quota?.used;
+    expect(await shown()).toBe(0);
+    await verify({ key_id: 'k1' });
+    expect(await shown()).toBe(1);
+  });
+
+  it('takes at most half of the largest amount', async () => {
+    const verifyAmount = (amount: bigint) =>
+      t.graphql(`mutation { verifyKey(keyID: "k1", amount: "${amount}") { code } }`);
+    expect(dataOf(await verifyAmount(2n ** 62n - 1n))).toEqual({ code: 'QUOTA_EXCEEDED' });
+    expect(issuesOf(await verifyAmount(2n ** 62n))).toEqual(['amount OUT_OF_RANGE']);
+  });
+
   it('writes nothing for a key without a quota', async () => {
     await t.importKeys({ key_id: 'free', org_id: 'acme' });
     const response = await expectNoChange(t, () => send(t, [{ key_id: 'free' }]));
@@ -267,6 +281,12 @@ describeConfigurations('verification of a quota', (engine) => {
     expect(await verify({ ...request, path: '/b' })).toMatchObject({ code: 'VALID' });
     await other.send('/svc/org/keys/k1', { method: 'DELETE', headers: other.credentials });
     expect(await codes()).toEqual(['DELETED', 'DELETED']);
+    // Also about a key without a quota.
+    await other.importKeys({ key_id: 'k2', org_id: 'acme' });
+    const code = async () => (await verify({ key_id: 'k2' }))?.code;
+    for (let n = 0; n < 2; n += 1) expect(await code()).toBe('VALID');
+    await other.update('k2', { is_inactive: true });
+    expect(await code()).toBe('INACTIVE');
   });
 
   it('counts a repeated request once, and shows the counter with the amount 0', async () => {
