@@ -165,7 +165,7 @@ export function createKeyDelivery(ports: Ports, nameOf: (reference: KeyReference
         return { orgID: request.orgID ?? caller.orgID, ...(await readPage(caller, request)) };
       },
       acceptedOf: ({ orgID, items }) => ({
-        ...(orgID !== undefined && { orgID }),
+        orgID,
         delivered: {
           keys: items.filter(({ key }) => !(key instanceof Error)).length,
           unreadable: items.filter(({ key }) => key instanceof Error).length,

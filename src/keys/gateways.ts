@@ -67,7 +67,7 @@ export function createGateways({ gateways, now, nextSlice, audit }: Ports) {
       identify: (_: AcknowledgeRequest) => undefined,
       run: (caller, _, request) => acknowledgeChanges(caller, request),
       acceptedOf: ({ id, isNew }) => ({
-        ...(id.orgID !== undefined && { orgID: id.orgID }),
+        orgID: id.orgID,
         gateway: id.name,
         isTraffic: !isNew,
       }),
@@ -86,7 +86,7 @@ export function createGateways({ gateways, now, nextSlice, audit }: Ports) {
         if (!(await gateways.forget(id))) throw noGateway();
         return id;
       },
-      acceptedOf: ({ orgID, name }) => ({ ...(orgID !== undefined && { orgID }), gateway: name }),
+      acceptedOf: ({ orgID, name }) => ({ orgID, gateway: name }),
     }),
     /**
      * Lists the gateways that have keys of an organization, or all. A credential of an organization sees those that have keys

@@ -43,7 +43,7 @@ export interface AuditEvent {
 
 /** The outcome of an attempt that succeeded. */
 export interface AcceptedAttempt {
-  readonly orgID?: string;
+  readonly orgID?: string | undefined;
   readonly version?: number;
   /** False if the attempt left the key as it was. */
   readonly isChanged?: boolean;

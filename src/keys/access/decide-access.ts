@@ -220,7 +220,7 @@ function* rulesFor(rules: readonly EffectiveUrl[], method: string): Iterable<Eff
 }
 
 function quotaReasons({ remaining, max }: QuotaFigures, amount: bigint, { origins }: EffectiveLimits): AccessReason[] {
-  if (amount <= 0n || remaining === undefined || amount <= remaining) return [];
+  if (remaining === undefined || amount <= remaining) return [];
   const message = `The request takes ${amount} of ${remaining} remaining requests; the quota is ${max}.`;
   const origin = origins.quotaMax;
   return [{ code: 'QUOTA_EXCEEDED', message, origin, ...(origin?.policyID === undefined && { path: ['quotaMax'] }) }];
