@@ -131,6 +131,18 @@ describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
     expect(await update(input)).toMatchObject({ changes });
   });
 
+  it('is of a deleted key too, if it includes deleted keys', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    const version = async (includeDeleted: boolean) => {
+      const args = `keyID: "k1", input: { alias: "a" }, includeDeleted: ${includeDeleted}`;
+      const response = await t.graphql(`{ previewOrgKeyUpdate(${args}) { version } }`);
+      return codeOf(response) ?? dataOf(response)['version'];
+    };
+    expect([await version(false), await version(true)]).toEqual([2, 2]);
+    dataOf(await t.graphql('mutation { deleteOrgKey(keyID: "k1") { version } }'));
+    expect([await version(false), await version(true)]).toEqual(['NOT_FOUND', 3]);
+  });
+
   it('can be requested by GET', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const query = '{ previewOrgKeyUpdate(keyID: "k1", input: { alias: "other" }) { version } }';

@@ -93,6 +93,18 @@ describeConfigurations('notices of a quota', (engine) => {
     expect(await flush()).toBe(0);
   });
 
+  it('come with a count that was read: of external counters, a rejected request reads none', async () => {
+    await t.importKeys({ key_id: 'k1', ...limited, quota_remaining: 4 });
+    await consume(1);
+    const other = await startOwnApp(place.env);
+    other.clock.now = t.clock.now;
+    const denied = await other.graphql('mutation { verifyKey(keyID: "k1", api: "none") { code } }');
+    expect(dataOf(denied)).toEqual({ code: 'NO_ACCESS' });
+    await flush(other);
+    const isExternal = t.app.services.ports.externalCounters !== undefined;
+    expect(await texts()).toEqual(isExternal ? [] : ['quota_threshold 50 at 7']);
+  });
+
   it('do not change the key, and are not recorded for periods below an hour', async () => {
     await t.importKeys({ key_id: 'k1', ...limited, quota_renewal_rate: 3599 });
     await consume(10);

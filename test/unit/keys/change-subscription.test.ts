@@ -7,7 +7,7 @@ import {
   type SubscribedChange,
 } from '../../../src/keys/queries/change-subscription.js';
 import { aKey, aRevision, hashOf } from '../../support/factories.js';
-import { eventLoopTurns } from '../../support/until.js';
+import { eventLoopTurns, until } from '../../support/until.js';
 
 const caller: CallContext = { credentialID: 'cred_1', label: 'a test', orgID: undefined, requestID: 'request-1' };
 const checkpointMs = 30_000;
@@ -171,6 +171,18 @@ describe('many subscriptions', () => {
     await eventLoopTurns();
     expect(all.map(({ cursors }) => cursors())).toStrictEqual([['0', '1', '2'], ['0', '1', '2'], ['0']]);
     expect(source.reads).toStrictEqual(['0', '1'].map((after) => ({ after, limit: 25 })));
+  });
+
+  it('keep at most 16 pages: one that is far behind the others reads its pages again', async () => {
+    const behind = await subscriptions.orgKeyChanges(caller, {}, new AbortController().signal);
+    await behind.next();
+    const { cursors } = await subscribe();
+    source.add(...Array.from({ length: 17 * 25 }, () => ({})));
+    await until(() => cursors().length === 17 * 25 + 1, 'all changes');
+    const pages = source.reads.length;
+    expect((await behind.next()).value).toMatchObject({ cursor: '1' });
+    expect(source.reads.slice(pages)).toStrictEqual([{ after: '0', limit: 25 }]);
+    await behind.return();
   });
 
   it('read a page again after a read that failed', async () => {

@@ -399,6 +399,12 @@ it('copies no member without a problem of its own', () => {
   expect(paths).toEqual(['alias', 'smoothing.step', 'smoothing.delay', 'smoothing.threshold', 'smoothing.trigger']);
 });
 
+it('leaves what it rejects as it was', () => {
+  const raw = { metaData: { count: NaN, name: 'n' } };
+  expect(rejection(raw).issues).toMatchObject([{ path: ['metaData', 'count'] }]);
+  expect(raw).toStrictEqual({ metaData: { count: NaN, name: 'n' } });
+});
+
 it('reports an issue of zod that no field has so far', () => {
   const issue = { code: 'not_multiple_of' as const, divisor: 2, path: ['rate'], message: '', input: 1 };
   expect(issuesOf([issue], 'update')).toStrictEqual([{ path: ['rate'], code: 'WRONG_TYPE', message: 'is not valid' }]);
