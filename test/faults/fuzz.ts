@@ -67,7 +67,8 @@ export interface Report {
 const connections = 8;
 const inputsBetweenChecks = 1000;
 const slowMs = 1000;
-const attemptsAlone = 3;
+/** Enough that a busy machine does not delay all of them. */
+const attemptsAlone = 20;
 const timeoutMs = 10_000;
 const maxFindings = 20;
 
