@@ -177,7 +177,9 @@ function argumentsIn(
     for (const argument of types.getFieldDef()?.args ?? []) {
       const { name, type } = argument;
       const argumentNode = node.arguments?.find((candidate) => candidate.name.value === name);
-      const value = argumentNode && withPathSegment(name, () => valueOfLiteral(argumentNode.value, variables));
+      const read = () => argumentNode && valueOfLiteral(argumentNode.value, variables);
+      // The paths of issues in a definition begin there.
+      const value = inputKinds[getNamedType(type).name] ? read() : withPathSegment(name, read);
       if (value !== undefined || isRequiredArgument(argument)) args.push({ name, type, value });
     }
   };

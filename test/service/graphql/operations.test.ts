@@ -258,7 +258,7 @@ describe('a definition that is not valid', () => {
 
   it.each([
     ['an argument', 'mutation { consumeOrgQuota(keyID: "k1", amount: 1e400) { __typename } }', 'amount'],
-    ['a definition', '{ previewKey(input: { metaData: { a: [1, 1e400] } }) { keyID } }', 'input.metaData.a[1]'],
+    ['a definition', '{ previewKey(input: { metaData: { a: [1, 1e400] } }) { keyID } }', 'metaData.a[1]'],
     ['a default', 'query ($rate: Float = 1e400) { previewKey(input: { rate: $rate }) { keyID } }', 'rate'],
   ])('names the place of a number that is too large in %s', async (_, query, path) => {
     const response = await rejected(() => t.graphql(query));
