@@ -209,12 +209,11 @@ const documents = {
     added: addKeyWebhook(url: $url, label: $label, orgID: $orgID, eventTypes: $eventTypes, idempotencyKey: $idempotencyKey) {
       webhook { id } secret } }`,
   test: 'mutation Test($id: ID!) { tested: testKeyWebhook(id: $id) { isDelivered status failure } }',
-  state: 'query State($id: ID!) { keyWebhook(id: $id) { pausedAt } }',
-  pause: 'mutation Pause($id: ID!) { changed: pauseKeyWebhook(id: $id) { isReleased } }',
-  resume: 'mutation Resume($id: ID!) { changed: resumeKeyWebhook(id: $id) { isReleased } }',
+  pause: 'mutation Pause($id: ID!) { paused: pauseKeyWebhook(id: $id) { changed isReleased } }',
+  resume: 'mutation Resume($id: ID!) { paused: resumeKeyWebhook(id: $id) { changed isReleased } }',
   rotate: `mutation Rotate($id: ID!, $overlapHours: Int!) {
     rotated: rotateKeyWebhook(id: $id, overlapHours: $overlapHours) { secret isReleased webhook { oldSecretUntil } } }`,
-  remove: 'mutation Remove($id: ID!) { changed: removeKeyWebhook(id: $id) { isReleased } }',
+  remove: 'mutation Remove($id: ID!) { removed: removeKeyWebhook(id: $id) { isReleased } }',
   deadLetters: `query DeadLetters($id: ID!, $first: Int!, $after: String) { keyWebhook(id: $id) {
     deadLetters(first: $first, after: $after) { pageInfo { hasNextPage endCursor } edges { node {
       eventID keyHash version failedAt attempts lastError isReplayed } } } } }`,
@@ -263,8 +262,8 @@ const AddResponse = z.object({ added: z.object({ webhook: z.object({ id: z.strin
 const TestResponse = z.object({
   tested: z.object({ isDelivered: z.boolean(), status: nullable(z.number()), failure: text }),
 });
-const StateResponse = z.object({ keyWebhook: nullable(z.object({ pausedAt: time })) });
-const ChangeResponse = z.object({ changed: z.object({ isReleased: z.boolean() }) });
+const PauseResponse = z.object({ paused: z.object({ changed: z.boolean(), isReleased: z.boolean() }) });
+const RemoveResponse = z.object({ removed: z.object({ isReleased: z.boolean() }) });
 const RotateResponse = z.object({
   rotated: z.object({
     secret: z.string(),
@@ -298,15 +297,11 @@ function remoteWebhooks(send: SendRequest): WebhookOperations {
     }
   }
 
-  async function change(document: string, id: string): Promise<void> {
-    const { changed } = await request(document, { id }, ChangeResponse);
-    requireReleased(id, changed);
-  }
-
-  /** Whether a webhook is paused before a change, whose response does not say so. */
-  async function wasPaused(id: string): Promise<boolean> {
-    const { keyWebhook } = await request(documents.state, { id }, StateResponse);
-    return keyWebhook?.pausedAt !== undefined;
+  /** Pauses or resumes a webhook. Resolves to false if it is paused or active already. */
+  async function setPaused(document: string, id: string): Promise<boolean> {
+    const { paused } = await request(document, { id }, PauseResponse);
+    requireReleased(id, paused);
+    return paused.changed;
   }
 
   return {
@@ -340,16 +335,8 @@ function remoteWebhooks(send: SendRequest): WebhookOperations {
       const { status, isDelivered, failure = '' } = (await request(documents.test, { id }, TestResponse)).tested;
       return { status, isDelivered, description: failure };
     },
-    async pause(id) {
-      const isPaused = await wasPaused(id);
-      await change(documents.pause, id);
-      return !isPaused;
-    },
-    async resume(id) {
-      const isPaused = await wasPaused(id);
-      await change(documents.resume, id);
-      return isPaused;
-    },
+    pause: (id) => setPaused(documents.pause, id),
+    resume: (id) => setPaused(documents.resume, id),
     async rotate(id, overlapMs) {
       const variables = { id, overlapHours: overlapMs / hourMs };
       const { rotated } = await request(documents.rotate, variables, RotateResponse);
@@ -360,7 +347,10 @@ function remoteWebhooks(send: SendRequest): WebhookOperations {
         released: () => Promise.resolve().then(() => requireReleased(id, rotated)),
       };
     },
-    remove: (id) => change(documents.remove, id),
+    async remove(id) {
+      const { removed } = await request(documents.remove, { id }, RemoveResponse);
+      requireReleased(id, removed);
+    },
     deadLetters: (id, limit) =>
       readPages(async (after, wanted) => {
         const variables = { id, first: Math.min(wanted, pageSize), after };

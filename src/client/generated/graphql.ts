@@ -1622,14 +1622,14 @@ export type PauseKeyWebhookMutationVariables = Exact<{
 }>;
 
 
-export type PauseKeyWebhookMutation = { pauseKeyWebhook: { isReleased: boolean, webhook: { id: string, label: string, orgID: string | null, eventTypes: Array<string> | null, receiver: string | null, createdAt: string, pausedAt: string | null, pausedReason: string | null, oldSecretUntil: string | null, failingKeys: number | null, deadLetterCount: number | null } } | null };
+export type PauseKeyWebhookMutation = { pauseKeyWebhook: { changed: boolean, isReleased: boolean, webhook: { id: string, label: string, orgID: string | null, eventTypes: Array<string> | null, receiver: string | null, createdAt: string, pausedAt: string | null, pausedReason: string | null, oldSecretUntil: string | null, failingKeys: number | null, deadLetterCount: number | null } } | null };
 
 export type ResumeKeyWebhookMutationVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type ResumeKeyWebhookMutation = { resumeKeyWebhook: { isReleased: boolean, webhook: { id: string, label: string, orgID: string | null, eventTypes: Array<string> | null, receiver: string | null, createdAt: string, pausedAt: string | null, pausedReason: string | null, oldSecretUntil: string | null, failingKeys: number | null, deadLetterCount: number | null } } | null };
+export type ResumeKeyWebhookMutation = { resumeKeyWebhook: { changed: boolean, isReleased: boolean, webhook: { id: string, label: string, orgID: string | null, eventTypes: Array<string> | null, receiver: string | null, createdAt: string, pausedAt: string | null, pausedReason: string | null, oldSecretUntil: string | null, failingKeys: number | null, deadLetterCount: number | null } } | null };
 
 export type RotateKeyWebhookMutationVariables = Exact<{
   id: string | number;
@@ -6500,6 +6500,7 @@ export const PauseKeyWebhookDocument = new TypedDocumentString(`
     webhook {
       ...WebhookFields
     }
+    changed
     isReleased
   }
 }
@@ -6515,13 +6516,14 @@ export const PauseKeyWebhookDocument = new TypedDocumentString(`
   oldSecretUntil
   failingKeys
   deadLetterCount
-}`, {"hash":"sha256:e4c1bb52b8076cb6f37d552fc01d48b00416df82eab0a1114ff63d212a45ac5d"}) as unknown as TypedDocumentString<PauseKeyWebhookMutation, PauseKeyWebhookMutationVariables>;
+}`, {"hash":"sha256:23ae7d08bba93ca231f4160caf7c8e8ab844a2f258a75d570eeb1562aebc2706"}) as unknown as TypedDocumentString<PauseKeyWebhookMutation, PauseKeyWebhookMutationVariables>;
 export const ResumeKeyWebhookDocument = new TypedDocumentString(`
     mutation ResumeKeyWebhook($id: ID!) {
   resumeKeyWebhook(id: $id) {
     webhook {
       ...WebhookFields
     }
+    changed
     isReleased
   }
 }
@@ -6537,7 +6539,7 @@ export const ResumeKeyWebhookDocument = new TypedDocumentString(`
   oldSecretUntil
   failingKeys
   deadLetterCount
-}`, {"hash":"sha256:82d26ef386113dee37886fe7cafc279c9dd66777ad410111b72fb12d834ca7ea"}) as unknown as TypedDocumentString<ResumeKeyWebhookMutation, ResumeKeyWebhookMutationVariables>;
+}`, {"hash":"sha256:377b22a1b87da18d690902ea9dff22fb0c62b50d8042b45f77bb29cdd64c7c59"}) as unknown as TypedDocumentString<ResumeKeyWebhookMutation, ResumeKeyWebhookMutationVariables>;
 export const RotateKeyWebhookDocument = new TypedDocumentString(`
     mutation RotateKeyWebhook($id: ID!, $overlapHours: Int!) {
   rotateKeyWebhook(id: $id, overlapHours: $overlapHours) {

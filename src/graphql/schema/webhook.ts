@@ -192,6 +192,9 @@ const ChangedKeyWebhook = builder.objectRef<WebhookChange>('ChangedKeyWebhook').
   description: 'A webhook that was paused or resumed.',
   fields: (t) => ({
     webhook: t.expose('webhook', { type: KeyWebhook, description: changedWebhook }),
+    changed: t.exposeBoolean('isChanged', {
+      description: 'Whether anything changed. False if the webhook was paused or active already.',
+    }),
     isReleased: t.exposeBoolean('isReleased', { description: isReleasedDescription }),
   }),
 });

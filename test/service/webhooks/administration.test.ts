@@ -118,22 +118,22 @@ describe('an administrator', () => {
     const { webhook } = await addTo();
     await untilPolled(t);
     const paused = dataOf<Changed>(
-      await mutate(`pauseKeyWebhook(id: "${webhook.id}") { webhook ${fields} isReleased }`),
+      await mutate(`pauseKeyWebhook(id: "${webhook.id}") { webhook ${fields} changed isReleased }`),
     );
-    expect(paused).toMatchObject({ webhook: { pausedReason: 'by the API' }, isReleased: true });
+    expect(paused).toMatchObject({ webhook: { pausedReason: 'by the API' }, changed: true, isReleased: true });
     const first = paused.webhook.pausedAt;
     t.clock.now = new Date(t.clock.now.getTime() + 1_000);
     const again = dataOf<Changed>(
-      await mutate(`pauseKeyWebhook(id: "${webhook.id}") { webhook ${fields} isReleased }`),
+      await mutate(`pauseKeyWebhook(id: "${webhook.id}") { webhook ${fields} changed isReleased }`),
     );
-    expect(again.webhook.pausedAt).toBe(first);
+    expect(again).toMatchObject({ webhook: { pausedAt: first }, changed: false });
     await t.importKeys({ key_id: 'a', org_id: 'acme' });
     await untilPolled(t);
     expect(receiver.received).toHaveLength(0);
     const resumed = dataOf<Changed>(
-      await mutate(`resumeKeyWebhook(id: "${webhook.id}") { webhook ${fields} isReleased }`),
+      await mutate(`resumeKeyWebhook(id: "${webhook.id}") { webhook ${fields} changed isReleased }`),
     );
-    expect(resumed).toMatchObject({ webhook: { pausedAt: null, pausedReason: null }, isReleased: true });
+    expect(resumed).toMatchObject({ webhook: { pausedAt: null, pausedReason: null }, changed: true, isReleased: true });
     await receiver.until((taken) => taken.length === 1);
   });
 
