@@ -94,8 +94,6 @@ export async function updateOrgKeys(
       : await selectOnce(deps, caller, request);
   const items: BulkItem[] = [];
   for (const key of keys) {
-    // Patching and validating a large definition takes milliseconds.
-    await deps.ports.nextSlice();
     items.push(
       'unreadable' in key ? failedItem(key.unreadable, undefined) : await updateItem(deps, caller, key, request),
     );
@@ -179,10 +177,7 @@ async function updateItem(
     const change = await runIdempotent<KeyChange>(ports, caller, itemRequest, async (receiptOf) => {
       if (isDryRun) return preview(caller, { ...patchRequest, receiptOf });
       // Of many large keys, the store keeps the last ones only: it would parse this one again within its transaction.
-      if (!ports.store.recent(keyHash)) {
-        await ports.store.find(keyHash, caller.orgID);
-        await ports.nextSlice();
-      }
+      if (!ports.store.recent(keyHash)) await ports.store.find(keyHash, caller.orgID);
       return patchOne(caller, { ...patchRequest, receiptOf });
     });
     // In a dry run the key stays as it is stored: clients cache it by its id. The prediction is in `change` alone.

@@ -184,6 +184,8 @@ async function patchCommand(
   request: PatchRequest,
   handling: SecretHandling,
 ): Promise<ChangeCommand<StoredKey>> {
+  // Reading the key took milliseconds, if it is large. So does patching and validating its definition.
+  await ports.nextSlice();
   let input = patchedDefinition(stored.definition, request.patch);
   const update = await prepareUpdate(ports, stored.keyHash, input, request, handling);
   const isUnchangedSince = (key: StoredKey) => key.identity === stored.identity && key.version === stored.version;

@@ -25,18 +25,28 @@ export function validateDocument(schema: GraphQLSchema, document: DocumentNode):
   return validate(schema, document, [...otherRules, ...valueRules], { maxErrors });
 }
 
+/** A walk through 9,000 selections with this many rules takes up to 30 ms, the first time. */
+const rulesOfStage = 6;
+const stages = [
+  ...Array.from({ length: Math.ceil(otherRules.length / rulesOfStage) }, (_, n) =>
+    otherRules.slice(n * rulesOfStage, (n + 1) * rulesOfStage),
+  ),
+  valueRules,
+];
+
 /**
- * As `validateDocument`, in two stages after that of parsing: an error of a value quotes it, which takes long for a large
- * object.
+ * As `validateDocument`, in stages after that of parsing. The rules of values are the last: an error of a value quotes it,
+ * which takes long for a large object.
  */
 export async function validateLargeDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
   nextStage: NextStage,
 ): Promise<readonly GraphQLError[]> {
-  await nextStage();
-  const errors = validate(schema, document, otherRules, { maxErrors });
-  if (errors.length > 0) return errors;
-  await nextStage();
-  return validate(schema, document, valueRules, { maxErrors });
+  for (const rules of stages) {
+    await nextStage();
+    const errors = validate(schema, document, rules, { maxErrors });
+    if (errors.length > 0) return errors;
+  }
+  return [];
 }
