@@ -25,37 +25,54 @@ const history = createHistory(session, signer, findRow, createScheduler());
 
 beforeEach(() => void findRow.mockReset());
 
-it('parses the definitions of versions that are read together in time slices', async () => {
+/** Counts how often `work`, which takes longer than a slice, is done in one turn of the event loop. */
+function countInTurns() {
   let nowMs = 0;
-  let isDone = false;
-  const parsed = { inTurn: 0, most: 0 };
+  let inTurn = 0;
+  let most = 0;
+  const endTurn = () => void (inTurn = 0);
+  return {
+    slices: createScheduler({}, () => nowMs),
+    work() {
+      nowMs += 11;
+      inTurn += 1;
+      most = Math.max(most, inTurn);
+      setImmediate(endTurn);
+    },
+    most: () => most,
+  };
+}
+
+it('parses the definitions of versions that are read together in time slices', async () => {
+  const turns = countInTurns();
   const parse = JSON.parse;
   const row = { ...rowAt(1), definition: '{"alias":"sliced"}' };
   const spy = vi.spyOn(JSON, 'parse').mockImplementation((text, reviver) => {
-    if (text !== row.definition) return parse(text, reviver) as unknown;
-    // Longer than a slice.
-    nowMs += 11;
-    parsed.inTurn += 1;
-    parsed.most = Math.max(parsed.most, parsed.inTurn);
+    if (text === row.definition) turns.work();
     return parse(text, reviver) as unknown;
   });
-  const endTurn = () => {
-    parsed.inTurn = 0;
-    if (!isDone) setImmediate(endTurn);
-  };
-  endTurn();
   findRow.mockResolvedValue(row);
-  const sliced = createHistory(
-    session,
-    signer,
-    findRow,
-    createScheduler({}, () => nowMs),
-  );
+  const sliced = createHistory(session, signer, findRow, turns.slices);
   const definitions = await Promise.all([1, 2, 3].map(() => sliced.definitionAt(hashOf(1), 1)));
-  isDone = true;
   spy.mockRestore();
   expect(definitions).toHaveLength(3);
-  expect(parsed.most).toBe(1);
+  expect(turns.most()).toBe(1);
+});
+
+it('verifies the entries of histories that are read together in time slices', async () => {
+  const turns = countInTurns();
+  const entry = {
+    get key_identity() {
+      turns.work();
+      return Buffer.of();
+    },
+  };
+  findRow.mockResolvedValue(rowAt(1));
+  const damaged = { ...session, all: () => Promise.resolve([entry]) } as unknown as SqlSession;
+  const sliced = createHistory(damaged, signer, findRow, turns.slices);
+  const read = await Promise.allSettled([1, 2, 3].map(() => sliced.historyOf(hashOf(1))));
+  expect(read.map(({ status }) => status)).toStrictEqual(['rejected', 'rejected', 'rejected']);
+  expect(turns.most()).toBe(1);
 });
 
 describe('a history whose entries are missing', () => {
