@@ -184,8 +184,9 @@ async function patchCommand(
   request: PatchRequest,
   handling: SecretHandling,
 ): Promise<ChangeCommand<StoredKey>> {
-  // Reading the key took milliseconds, if it is large. So does patching and validating its definition.
-  await ports.nextSlice();
+  // Reading a large key took milliseconds, and patching it takes more. To wait while time is left would begin all of several.
+  const slice = ports.nextSlice();
+  if (slice) await slice;
   let input = patchedDefinition(stored.definition, request.patch);
   const update = await prepareUpdate(ports, stored.keyHash, input, request, handling);
   const isUnchangedSince = (key: StoredKey) => key.identity === stored.identity && key.version === stored.version;

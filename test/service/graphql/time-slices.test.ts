@@ -92,6 +92,36 @@ it.each([
   expect(slices).toBe(count);
 });
 
+it('asks for a time slice directly before it patches a key, in each of several dry runs', async () => {
+  const metaData = { team: 'billing' };
+  await t.importKeys({ key_id: 'several', org_id: 'acme', meta_data: metaData });
+  const { store } = t.app.services.ports;
+  const events: string[] = [];
+  const isRead = () => {
+    if (events.at(-1) !== 'patch') events.push('patch');
+  };
+  const { graphql } = serveWith(t, {
+    ports: {
+      nextSlice: () => void events.push('slice'),
+      store: {
+        ...store,
+        find: async (...key) => {
+          const stored = await store.find(...key);
+          // Only patching reads a value that the patch leaves.
+          return stored && { ...stored, definition: { ...stored.definition, metaData: watched(metaData, isRead) } };
+        },
+      },
+    },
+  });
+  const previews = [1, 2, 3].map((n) => `a${n}: previewOrgKeyPatch(keyID: "several", patch: $patch) { changed }`);
+  const { body } = await graphql(`query ($patch: PatchKeyInput!) { ${previews.join(' ')} }`, {
+    patch: { alias: 'after' },
+  });
+  const changed = { changed: true };
+  expect(body).toEqual({ data: { a1: changed, a2: changed, a3: changed } });
+  expect(events.filter((event) => event === 'patch')).toHaveLength(3);
+});
+
 /** Changes all keys of an organization, in a service with some ports replaced. */
 async function changeAll(orgID: string, overridden: { readonly ports: Partial<Ports> }) {
   const { graphql } = serveWith(t, overridden);
@@ -148,6 +178,20 @@ it('reads a key that the store no longer keeps before the transaction that chang
   expect(events).toStrictEqual(kept < notKept ? [...ofKept, ...ofOther] : [...ofOther, ...ofKept]);
 });
 
+/** A value that calls `isRead` for each of its members that is read. */
+function watched(value: object, isRead: () => void): object {
+  return new Proxy(value, {
+    get: (...of) => {
+      isRead();
+      return Reflect.get(...of) as unknown;
+    },
+    ownKeys: (of) => {
+      isRead();
+      return Reflect.ownKeys(of);
+    },
+  });
+}
+
 it('reads no value that a patch leaves, in the transaction', async () => {
   const metaData = { team: 'billing' };
   await t.importKeys(
@@ -155,17 +199,7 @@ it('reads no value that a patch leaves, in the transaction', async () => {
     { key_id: 'left-2', org_id: 'left', meta_data: metaData },
   );
   let reads = 0;
-  const counted = (value: object) =>
-    new Proxy(value, {
-      get: (...of) => {
-        reads += 1;
-        return Reflect.get(...of) as unknown;
-      },
-      ownKeys: (of) => {
-        reads += 1;
-        return Reflect.ownKeys(of);
-      },
-    });
+  const isRead = () => void (reads += 1);
   const { store } = t.app.services.ports;
   await changeAll('left', {
     ports: {
@@ -175,7 +209,9 @@ it('reads no value that a patch leaves, in the transaction', async () => {
           store.update(
             keyHash,
             (stored) =>
-              change(stored && { ...stored, definition: { ...stored.definition, metaData: counted(metaData) } }),
+              change(
+                stored && { ...stored, definition: { ...stored.definition, metaData: watched(metaData, isRead) } },
+              ),
             orgID,
           ),
       },
