@@ -50,6 +50,12 @@ const defaultLimits: SchedulerLimits = {
   maxContinuing: 64,
 };
 
+/**
+ * Calls `end` in the next iteration of the event loop. `setImmediate` does so only for the code of an immediate: what a
+ * request that was read begins would get a second slice in the same iteration.
+ */
+const afterImmediates = (end: () => void) => void setImmediate(() => setImmediate(end));
+
 interface NewRequest {
   readonly start: () => void;
   readonly reject: () => void;
@@ -88,14 +94,14 @@ export function createScheduler(
 
   const waiting = () => starting.length + continuing.length;
 
-  function hasTime(atMs: number): boolean {
+  function hasTime(atMs: number, endLater: (end: () => void) => void): boolean {
     if (reads > 0) return false;
     if (sliceEndMs === undefined) {
       // Rejecting requests costs time too: those that are admitted get about as much.
       const readMs = atMs - (readFromMs ?? atMs);
       readFromMs = undefined;
       sliceEndMs = atMs + Math.min(Math.max(sliceMs, readMs), maxSlices * sliceMs);
-      setImmediate(endSlice);
+      endLater(endSlice);
     }
     return atMs < sliceEndMs;
   }
@@ -135,7 +141,7 @@ export function createScheduler(
     scheduled -= 1;
     const atMs = nowMs();
     // Without time left, `endSlice` continues.
-    if (!hasTime(atMs)) return;
+    if (!hasTime(atMs, setImmediate)) return;
     runNext(atMs);
     schedule();
   }
@@ -159,14 +165,14 @@ export function createScheduler(
     },
     admit(start, reject) {
       const arrivedMs = nowMs();
-      if (waiting() === 0 && hasTime(arrivedMs)) return start();
+      if (waiting() === 0 && hasTime(arrivedMs, afterImmediates)) return start();
       readFromMs ??= arrivedMs;
       if (waiting() >= maxWaiting) return reject();
       starting.push({ start, reject, arrivedMs });
       schedule();
     },
     next() {
-      return continuing.length === 0 && hasTime(nowMs()) ? undefined : nextStage();
+      return continuing.length === 0 && hasTime(nowMs(), afterImmediates) ? undefined : nextStage();
     },
     nextStage,
   };

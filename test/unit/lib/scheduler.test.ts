@@ -1,6 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createScheduler, type SchedulerLimits } from '../../../src/lib/scheduler.js';
+import { timersDueWithin } from '../../support/until.js';
 
 /** A scheduler with a clock that stands still unless work takes time, and what it has done, in order. */
 function watched(limits: Partial<SchedulerLimits> = {}) {
@@ -178,6 +179,15 @@ describe('the scheduler', () => {
     expect(seen.indexOf('other')).toBeLessThan(seen.indexOf('a3'));
   });
 
+  it('gives a request that was read no second slice in the same iteration', async () => {
+    const { seen, execute } = watched();
+    // As a request that was read, a timer runs before the immediates of its iteration.
+    await timersDueWithin(0);
+    setImmediate(() => setImmediate(() => seen.push('next iteration')));
+    await execute('a', 3, 11);
+    expect(seen).toEqual(['a1', 'next iteration', 'a2', 'a3']);
+  });
+
   it('executes nothing while connections arrive, each in an iteration of its own, and continues after a number of them', async () => {
     const { seen, offer, connected } = watched();
     offer('a', 11);
@@ -195,12 +205,13 @@ describe('the scheduler', () => {
   });
 
   it('gives admitted requests as much time as rejecting the others takes', async () => {
-    const { admit, seen, offer, busyFor } = watched({ maxWaiting: 20 });
+    const { admit, seen, offer, busyFor, untilSeen } = watched({ maxWaiting: 20 });
     offer('first', 11);
     for (const name of names(20)) offer(name, 2);
     // This iteration also reads and rejects 15 requests, which takes 30 ms.
     for (let number = 0; number < 15; number += 1) admit(expect.unreachable, () => busyFor(2));
     await nextIteration();
+    await untilSeen(2);
     expect(seen.length).toBeGreaterThan(10);
   });
 
