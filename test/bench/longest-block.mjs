@@ -79,8 +79,8 @@ const invalid = rows.filter(({ unexpected }) => unexpected !== undefined);
 for (const { name, unexpected } of invalid) print(`NOT MEASURED AS MEANT: ${name}: ${unexpected}`);
 exit(invalid.length > 0 ? 2 : missed.length > 0 ? 1 : 0);
 
-function operationsOf(/** @type {number} */ count) {
-  const population = { keyIDOf, hashOf, cursorOf, count };
+function operationsOf(/** @type {'small' | 'large'} */ kind, /** @type {number} */ count) {
+  const population = { keyIDOf, hashOf, cursorOf, kind, count };
   const all = [
     ...graphqlOperations({ schema: servedSchema, limits, calculateComplexity, samples: createSamples(population) }),
     ...restOperations({ routes, population, maxValues }),
@@ -112,7 +112,7 @@ async function measurePopulation(/** @type {'small' | 'large'} */ kind, /** @typ
   const found = [];
   const probed = await startProbed(env, secrets);
   try {
-    for (const operation of operationsOf(count)) {
+    for (const operation of operationsOf(kind, count)) {
       const figures = await probed.measure(operation, Number(options.seconds));
       const row = {
         name: operation.name,
@@ -150,6 +150,7 @@ function lineOf({
   tookMs,
   blockMs,
   cpuMs,
+  collectorMs,
   healthP50,
   healthP99,
   healthMax,
@@ -159,7 +160,7 @@ function lineOf({
 }) {
   const ms = (/** @type {number} */ value) => String(Math.round(value));
   const status = `${response.status}${response.code && ` ${response.code}`}`;
-  const figures = [tookMs, blockMs, cpuMs, healthP50, healthP99, healthMax, noiseMs, rssMiB].map(ms);
+  const figures = [tookMs, blockMs, cpuMs, collectorMs, healthP50, healthP99, healthMax, noiseMs, rssMiB].map(ms);
   return `| ${kind} | ${name} | ${status} | ${figures.join(' | ')} | ${misses.length === 0 ? '' : misses.join(', ')} |`;
 }
 
@@ -171,10 +172,10 @@ function report() {
     `${rows.length} operations, of which ${missed.length} miss a goal: block at most ${goals.blockMs} ms, health p99 below ${goals.healthP99} ms, memory below ${goals.rssMiB} MiB.`,
     `${rows.filter(({ cpuMs }) => cpuMs > goals.blockMs).length} of them block for more than ${goals.blockMs} ms of processor time.`,
     'Milliseconds. The CPU column is the longest block in processor time of the main thread, which other work on the machine does not',
-    'lengthen; noise is the longest block of an idle process beside it.',
+    'lengthen, and GC is what its pauses of the garbage collector took; noise is the longest block of an idle process beside it.',
     '',
-    '| keys | operation | status | time | block | of it CPU | health p50 | p99 | max | noise | MiB | missed |',
-    '|---|---|---|---|---|---|---|---|---|---|---|---|',
+    '| keys | operation | status | time | block | of it CPU | GC | health p50 | p99 | max | noise | MiB | missed |',
+    '|---|---|---|---|---|---|---|---|---|---|---|---|---|',
     ...worst.map(lineOf),
     '',
   ].join('\n');

@@ -79,8 +79,10 @@ export function filterVariants(schema) {
   return [...singles, ...pairs];
 }
 
-/** @param {{ keyIDOf: (n: number) => string, hashOf: (n: number) => string, count: number, patch?: object }} population */
-export function createSamples({ keyIDOf, hashOf, count }) {
+/**
+ * @param {{ keyIDOf: (n: number) => string, hashOf: (n: number) => string, kind: 'small' | 'large', count: number }} population
+ */
+export function createSamples({ keyIDOf, hashOf, kind, count }) {
   const numbers = Array.from({ length: Math.min(100, count) }, (_, n) => n);
   const organizations = ['big', ...Array.from({ length: 99 }, (_, n) => `org-${n}`)];
   let created = 0;
@@ -126,7 +128,8 @@ export function createSamples({ keyIDOf, hashOf, count }) {
     // No webhook is tested: none has the identifier of a key.
     url: () => 'https://hooks.example.com/bench',
     eventTypes: () => ['orgKey.deleted'],
-    change: () => ({ patch: { patch } }),
+    // The changes of a proposal have at most 256 KiB: they cannot replace the metaData of a large key.
+    change: () => ({ patch: { patch: kind === 'large' ? { tags: ['bench'] } : patch } }),
     // The longest range of days.
     from: () => new Date(Date.now() - 399 * 86_400_000).toISOString().slice(0, 10),
     // The defaults, or values of the shape that varies them.

@@ -66,7 +66,7 @@ export async function startProbed(env, secrets) {
       const tookMs = (performance.now() - began) / responses.length;
       // A change is sent once. Its health figures need as many samples as those of the others.
       while (performance.now() - began < seconds * 1_000) await new Promise((resolve) => setTimeout(resolve, 20));
-      const { maxMs, cpuMs } = await query(child, 'read');
+      const { maxMs, cpuMs, collectorMs } = await query(child, 'read');
       const { latencies, failed, noiseMs } = await query(health, 'end');
       return {
         response: responses[0],
@@ -74,6 +74,7 @@ export async function startProbed(env, secrets) {
         tookMs,
         blockMs: maxMs,
         cpuMs,
+        collectorMs,
         healthP50: quantile(latencies, 0.5),
         // A failed health request is worse than any slow one.
         healthP99: failed > 0 ? Infinity : quantile(latencies, 0.99),
