@@ -24,9 +24,9 @@ export function placeOf(keyHash: string): bigint {
   return BigInt(`0x${known.padEnd(15, next > '9' ? 'f' : '0')}`) * BigInt(nearKeys);
 }
 
-/** The values of hashes for `Dialect.hashes`. */
+/** The values of hashes for `Dialect.hashes`, each once: a join would repeat the rows of a hash that is wanted twice. */
 export function placesOf(keyHashes: readonly string[]): string {
-  return JSON.stringify(keyHashes.map((keyHash) => [keyHash, String(placeOf(keyHash))]));
+  return JSON.stringify([...new Set(keyHashes)].map((keyHash) => [keyHash, String(placeOf(keyHash))]));
 }
 
 /** The error for a new key when as many as possible have hashes that begin as its own. */

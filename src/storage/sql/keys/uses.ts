@@ -82,7 +82,7 @@ export function createUses(session: SqlSession, { many }: Pick<WideReader, 'many
   const sql = statements(dialect);
 
   function* add(uses: readonly KeyUse[]): Work<void> {
-    const found = yield* query<UsedKey>(sql.keys, [placesOf([...new Set(uses.map(({ keyHash }) => keyHash))])]);
+    const found = yield* query<UsedKey>(sql.keys, [placesOf(uses.map(({ keyHash }) => keyHash))]);
     const keys = new Map(found.map((key) => [key.hash, key]));
     const days: bigint[][] = [];
     const last = new Map<bigint, bigint>();
