@@ -8,6 +8,7 @@ import type { SqlSession } from '../../../src/storage/sql/session.js';
 import { createScheduler } from '../../../src/lib/scheduler.js';
 import { aKey, hashOf } from '../../support/factories.js';
 import { signer } from '../../support/signer.js';
+import { countInTurns } from '../../support/turns.js';
 
 const keys = createSignedTable(signer, keyTable);
 const rowAt = (version: number) => ({
@@ -24,24 +25,6 @@ const findRow = vi.fn<(keyHash: string) => Promise<SignedRow<KeyRow> | undefined
 const history = createHistory(session, signer, findRow, createScheduler());
 
 beforeEach(() => void findRow.mockReset());
-
-/** Counts how often `work`, which takes longer than a slice, is done in one turn of the event loop. */
-function countInTurns() {
-  let nowMs = 0;
-  let inTurn = 0;
-  let most = 0;
-  const endTurn = () => void (inTurn = 0);
-  return {
-    slices: createScheduler({}, () => nowMs),
-    work() {
-      nowMs += 11;
-      inTurn += 1;
-      most = Math.max(most, inTurn);
-      setImmediate(endTurn);
-    },
-    most: () => most,
-  };
-}
 
 it('parses the definitions of versions that are read together in time slices', async () => {
   const turns = countInTurns();

@@ -113,7 +113,7 @@ export function createSqlKeyStore(
     ...createHistory(session, signer, (keyHash) => findAs((row) => row, keyHash), slices),
     ...identifiers,
     ...createReceiptStore(session),
-    ...createNotices(session, signer, onChange),
+    ...createNotices(session, signer, slices, onChange),
     ...createKeyMaintenance(session, signer, onChange),
     find: (keyHash, orgID) => findAs(rows.keyOf, keyHash, orgID),
     recent: rows.recent,

@@ -10,6 +10,7 @@ import {
   type StoredKeyRow,
   type StoredRevisionRow,
 } from '../../records/key-records.js';
+import { mapInSlices, type TimeSlices } from '../../time-slices.js';
 import { isNoticeRow, noticeFromRow, noticeIdentityOf, noticeToRow } from '../../records/notice.js';
 import { createSignedTable, integrityError } from '../../records/signed.js';
 import type { Dialect } from '../dialect.js';
@@ -115,7 +116,12 @@ export function createNoticeRows({ dialect }: Pick<SqlSession, 'dialect'>, signe
 }
 
 /** The notices of keys, and how far the keys have been passed that expire. `onChange` is called after notices were added. */
-export function createNotices(session: SqlSession, signer: RowSigner, onChange: () => void): Notices {
+export function createNotices(
+  session: SqlSession,
+  signer: RowSigner,
+  slices: TimeSlices,
+  onChange: () => void,
+): Notices {
   const { dialect, all, run, transaction } = session;
   const sql = statements(dialect);
   const keys = createSignedTable(signer, keyTable);
@@ -201,8 +207,9 @@ export function createNotices(session: SqlSession, signer: RowSigner, onChange: 
       if (wanted.length === 0) return [];
       const places = placesOf(wanted.map(({ keyHash }) => keyHash));
       const rows = await all<StoredRevisionRow>(sql.newest, [places, limit - 1]);
-      return wanted.map(({ keyHash, identity }) => {
-        const ofHash = rows.filter(isNoticeRow).filter((row) => row.key_hash === keyHash);
+      const ofHashes = Map.groupBy(rows.filter(isNoticeRow), (row) => row.key_hash);
+      return mapInSlices(slices, wanted, ({ keyHash, identity }) => {
+        const ofHash = ofHashes.get(keyHash) ?? [];
         const damaged = ofHash.find((row) => !revisions.isAuthentic(row));
         if (damaged) return revisions.integrityError(`A notice of ${keyHash}`, damaged);
         // The key may have been purged and added again.
