@@ -120,7 +120,7 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
     if (!isDryRun && counts.expired > 0) {
       const count = counts.expired.toLocaleString('en');
       io.stderr(
-        `Expired before the import: ${count} of these keys. They have no event; list them with \`keys list --state EXPIRED\`.\n`,
+        `Expired before the import: ${count} of these keys. They have no event; list them with \`keys list --state expired\`.\n`,
       );
     }
     if (stop.signal.aborted) {

@@ -25,6 +25,8 @@ const defaultLimit = 100;
 /** The largest page of the REST API. */
 const pageSize = 100;
 
+const stateNames = Object.keys(keyStates).map((state) => state.toLowerCase());
+
 const orders = {
   hash: 'KEY_HASH',
   alias: 'ALIAS',
@@ -38,7 +40,7 @@ export const listCommand: CLICommand = {
   name: 'keys list',
   alias: 'list',
   summary: 'List keys with their state, live quota, expiry and last use',
-  description: `All filters must match. Deleted keys are listed with --state DELETED only. The table shows the beginning of each hash, which --key-hash accepts. ${keyLocation}`,
+  description: `All filters must match. Deleted keys are listed with --state deleted only. The table shows the beginning of each hash, which --key-hash accepts. ${keyLocation}`,
   options: {
     org: { value: 'ID', description: 'Keys of this organization' },
     'alias-prefix': { value: 'TEXT', description: 'Keys whose alias begins with this text, case-sensitive' },
@@ -46,7 +48,7 @@ export const listCommand: CLICommand = {
     tag: { value: 'TAG', description: 'Keys with this tag' },
     policy: { value: 'ID', description: 'Keys with this policy' },
     api: { value: 'ID', description: 'Keys with access to this API' },
-    state: { value: 'STATE', description: `Keys in this state: ${Object.keys(keyStates).join(', ')}` },
+    state: { value: 'STATE', description: `Keys in this state: ${stateNames.join(', ')}` },
     'unused-for': {
       value: '90d',
       description:
@@ -64,7 +66,7 @@ export const listCommand: CLICommand = {
   exitCodes: { 1: 'a filter is not valid', 2: cannotAccess, 3: 'done, except for damaged keys, which are named' },
   examples: [
     'keyfront keys list --org acme --tag production --sort -updated --limit 20',
-    'keyfront keys list --state EXPIRED --json | jq -r .key_hash',
+    'keyfront keys list --state expired --json | jq -r .key_hash',
     'keyfront keys list --unused-for 90d --sort used --csv > unused.csv',
   ],
   run: list,
@@ -152,12 +154,11 @@ function searchFrom(text: string | undefined): string | undefined {
 
 function stateFrom(text: string | undefined): KeyState | undefined {
   if (text === undefined) return undefined;
-  const states = Object.keys(keyStates) as KeyState[];
-  const found = states.find((state) => state === text.toUpperCase());
+  const found = (Object.keys(keyStates) as KeyState[]).find((state) => state === text.toUpperCase());
   if (found) return found;
-  const suggestion = nearest(text.toUpperCase(), states);
+  const suggestion = nearest(text.toLowerCase(), stateNames);
   throw new UsageError(
-    `--state must be one of ${states.join(', ')}${suggestion === undefined ? '.' : `; did you mean ${suggestion}?`}`,
+    `--state must be one of ${stateNames.join(', ')}${suggestion === undefined ? '.' : `; did you mean ${suggestion}?`}`,
   );
 }
 
@@ -221,7 +222,7 @@ function toRow({ keyHash, orgID, state, alias = '', expires, lastUsedAt = 'never
     printable(alias),
     printable(orgID),
     shortHash(keyHash),
-    state,
+    state.toLowerCase(),
     quota,
     hasExpiry ? formatUnixTime(expires) : 'never',
     lastUsedAt,
