@@ -103,11 +103,22 @@ const clientNames = z
     'must be at most 50 names of letters, digits and . @ / _ -, separated by commas.',
   );
 
+const schemas = new Map<boolean, Settings>();
+
+/** Returns the schema of the settings, which is built on first use: a process without settings to read needs none. */
+export function settingsFor(production: boolean): Settings {
+  const schema = schemas.get(production) ?? buildSchema(production);
+  schemas.set(production, schema);
+  return schema;
+}
+
+type Settings = ReturnType<typeof buildSchema>;
+
 /**
  * Every setting by name: format, default and meaning. `--help` and docs/configuration.md list them in this order. An error
  * message follows the name of the setting and never repeats the value, which may be a secret.
  */
-export const settingsFor = (production: boolean) =>
+const buildSchema = (production: boolean) =>
   z.object({
     NODE_ENV: oneOf(['development', 'test', 'production'])
       .prefault('development')
