@@ -1,8 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, onTestFinished } from 'vitest';
+import { openDatabase } from '../../src/storage/sqlite/connection.js';
 import { redisSettings, testRedis, unlessMissing as unlessNoRedis } from './redis.js';
 import { tamper } from './tamper.js';
 import {
@@ -38,7 +39,7 @@ export interface TestEngine {
   /** If the engine is not available, contains the reason, and how to run the suite. */
   readonly name: string;
   readonly isMissing: boolean;
-  /** Makes a place; on a server it has the tables of a new installation unless it has to be empty. */
+  /** Makes a place with the tables of a new installation, unless it has to be empty. */
   readonly make: (options?: PlaceOptions) => Promise<EnginePlace>;
 }
 
@@ -51,9 +52,10 @@ export interface PlaceOptions {
 const server = await testPostgres();
 const redis = testRedis();
 
-async function place(database: TestDatabase | undefined): Promise<EnginePlace> {
+async function place(database: TestDatabase | undefined, isEmpty = false): Promise<EnginePlace> {
   const folder = await mkdtemp(join(tmpdir(), 'keyfront-engine-'));
   const file = join(folder, 'keyfront.db');
+  if (database === undefined && !isEmpty) await writeFile(file, await installedFile(), { mode: 0o600 });
   return {
     env: { KEYFRONT_DATA: folder, ...(database && { KEYFRONT_DATABASE_URL: database.url }) },
     folder,
@@ -64,6 +66,20 @@ async function place(database: TestDatabase | undefined): Promise<EnginePlace> {
       await database?.drop();
     },
   };
+}
+
+let installed: Promise<Buffer> | undefined;
+
+/** Returns the bytes of a file with the tables of a new installation. To make them takes longer than many tests. */
+const installedFile = () => (installed ??= makeInstalledFile());
+
+async function makeInstalledFile(): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), 'keyfront-engine-'));
+  const file = join(folder, 'keyfront.db');
+  openDatabase(file).close();
+  const bytes = await readFile(file);
+  await rm(folder, { recursive: true });
+  return bytes;
 }
 
 type Tables = Pick<EnginePlace, 'run' | 'rows' | 'tamper' | 'bytes' | 'columns'>;
@@ -116,7 +132,7 @@ function onServer(database: TestDatabase): Tables {
 export const sqlite: TestEngine = {
   name: 'a SQLite file',
   isMissing: false,
-  make: () => place(undefined),
+  make: ({ isEmpty } = {}) => place(undefined, isEmpty),
 };
 
 export const postgres: TestEngine = {
