@@ -412,8 +412,8 @@ export type KeyPolicyChangeKind =
 export type KeyPolicyInput = {
   /** Access rights of the key, one entry for each API. At most 1000 items. */
   accessRights?: Array<KeyAccessRightInput> | null | undefined;
-  /** The parts of a key that the policy governs. If absent, all. At most 20 items. Example: rate_limit. */
-  governs?: Array<string> | null | undefined;
+  /** The parts of a key that the policy governs. If absent, all. At most 20 items. */
+  governs?: Array<KeyPolicyPart> | null | undefined;
   /** Whether every key that names the policy is switched off. */
   isInactive?: boolean | null | undefined;
   /** Maximum depth of GraphQL queries at the gateway, in levels. -1 means unlimited. Example: 10. */

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AppError } from '../../lib/errors.js';
 import { hasMoreValues, maxValues } from '../../lib/value-count.js';
 import { rule } from '../definition/field-rules.js';
-import { flag, label, text } from '../definition/field-types.js';
+import { fieldTraits, flag, label, text } from '../definition/field-types.js';
 import { createJSONReader } from '../definition/from-json.js';
 import { issuesOf, withoutExcess } from '../definition/issues.js';
 import { maxIssues } from '../definition/field-rules.js';
@@ -24,6 +24,9 @@ const partName = rule<string>((value) =>
     : ['MALFORMED_ARGUMENT', `must be one of ${[...partNames.keys()].join(', ')}`],
 );
 
+const part = z.string().check(partName);
+fieldTraits.add(part, { scalar: 'KeyPolicyPart' });
+
 const trimmed = rule<string>((value) =>
   value === value.trim() ? undefined : ['MALFORMED_TEXT', 'must not begin or end with white space'],
 );
@@ -36,10 +39,10 @@ export const PolicyDefinition = z
     orgID: shape.orgID,
     isInactive: flag('Whether every key that names the policy is switched off.'),
     governs: z
-      .array(z.string().check(partName))
+      .array(part)
       .max(20)
       .nullish()
-      .describe('The parts of a key that the policy governs. If absent, all. Example: rate_limit.'),
+      .describe('The parts of a key that the policy governs. If absent, all.'),
     rate: shape.rate,
     per: shape.per,
     smoothing: shape.smoothing,

@@ -6,8 +6,8 @@ import { isStorableText } from '../../lib/text.js';
 
 /** Properties of a field that zod does not need, for the APIs and the storage. */
 export interface FieldTraits {
-  /** The scalar in the APIs if the zod type does not determine it: a date, an identifier, free-form JSON. */
-  readonly scalar?: 'KeyDateTime' | 'ID' | 'JSON' | 'JSONObject';
+  /** The type in the APIs if the zod type does not determine it: a date, an identifier, free-form JSON, an enum of GraphQL. */
+  readonly scalar?: 'KeyDateTime' | 'ID' | 'JSON' | 'JSONObject' | 'KeyPolicyPart';
   /** Write-only: stored as a hash, or encrypted. */
   readonly secret?: 'hashed' | 'sealed';
   /** Set by the service. A value of a client is ignored with a warning. */

@@ -38,6 +38,7 @@ const scalars: Record<Scalar, JSONSchema> = {
   KeyDateTime: { type: 'string', format: 'date-time' },
   JSON: {},
   JSONObject: { type: 'object' },
+  KeyPolicyPart: { type: 'string' },
 };
 
 /** The JSON Schema of an object of the definition schema, with the field names of REST. */

@@ -116,7 +116,7 @@ describe('putKeyPolicies', () => {
   it('reports the problems of all policies with their paths, and stores none', async () => {
     const response = await put([
       gold,
-      { policyID: ' x', rate: -5, governs: ['speed'] },
+      { policyID: ' x', rate: -5 },
       { policyID: 'gold' },
       { policyID: 'ok', accessRights: [{ label: 'a', allowedUrls: [{ url: '/', methods: ['FETCH'] }] }] },
     ]);
@@ -124,11 +124,18 @@ describe('putKeyPolicies', () => {
     expect(issuesOf(response)).toEqual(
       expect.arrayContaining([
         'policies[1].policyID MALFORMED_TEXT',
-        'policies[1].governs[0] MALFORMED_ARGUMENT',
+        'policies[1].rate OUT_OF_RANGE',
         'policies[2].policyID MALFORMED_ARGUMENT',
         'policies[3].accessRights[0].allowedUrls[0].methods[0] UNKNOWN_METHOD',
       ]),
     );
+    expect(await known()).toEqual({ version: 0, edges: [] });
+  });
+
+  it('reports a part that does not exist, and stores nothing', async () => {
+    const response = await put([gold, { policyID: 'ok', governs: ['RATE_LIMIT', 'SPEED'] }]);
+    expect(codeOf(response)).toBe('INVALID');
+    expect(issuesOf(response)).toEqual(['policies[1].governs[1] MALFORMED_ARGUMENT']);
     expect(await known()).toEqual({ version: 0, edges: [] });
   });
 
