@@ -105,7 +105,7 @@ const clientNames = z
 
 const schemas = new Map<boolean, Settings>();
 
-/** Returns the schema of the settings, which is built on first use: a process without settings to read needs none. */
+/** Returns the schema of the settings. It is built once, because that and its first use take milliseconds. */
 export function settingsFor(production: boolean): Settings {
   const schema = schemas.get(production) ?? buildSchema(production);
   schemas.set(production, schema);
