@@ -38,11 +38,7 @@ export const PolicyDefinition = z
     name: text('Display name. Example: Gold.'),
     orgID: shape.orgID,
     isInactive: flag('Whether every key that names the policy is switched off.'),
-    governs: z
-      .array(part)
-      .max(20)
-      .nullish()
-      .describe('The parts of a key that the policy governs. If absent, all.'),
+    governs: z.array(part).max(20).nullish().describe('The parts of a key that the policy governs. If absent, all.'),
     rate: shape.rate,
     per: shape.per,
     smoothing: shape.smoothing,
