@@ -1,7 +1,6 @@
 import { credentialKinds, type CredentialKind } from '../credentials/credential.js';
 import { scopes, type Scope } from '../keys/key.js';
 import { isRole, roles } from '../keys/role.js';
-import { nearest } from '../lib/nearest.js';
 import { printable } from '../lib/text.js';
 import { connectionOptions } from './client/connection.js';
 import { runCredentialsCommand, type ShownCredential } from './client/credential-operations.js';
@@ -12,6 +11,7 @@ import {
   parseOrgIDOption,
   parseSecretOverlap,
   confirm,
+  endWithSuggestion,
   isInteractive,
   notConfirmedExitCode,
   yesOption,
@@ -84,10 +84,8 @@ function parseScopes(options: OptionValues, kind: CredentialKind): readonly Scop
 
 function parseRole(role: OptionValues[string]): readonly Scope[] {
   if (typeof role === 'string' && isRole(role)) return roles[role];
-  const suggestion = nearest(String(role), Object.keys(roles));
-  throw new UsageError(
-    `--role must be one of ${Object.keys(roles).join(', ')}${suggestion === undefined ? '.' : `; did you mean ${suggestion}?`}`,
-  );
+  const known = Object.keys(roles);
+  throw new UsageError(`--role must be one of ${known.join(', ')}${endWithSuggestion(String(role), known)}`);
 }
 
 function parseScopeList(list: OptionValues[string]): readonly Scope[] {
@@ -95,10 +93,7 @@ function parseScopeList(list: OptionValues[string]): readonly Scope[] {
   const named = String(list).split(',');
   for (const name of named) {
     if (known.some((scope) => scope === name)) continue;
-    const suggestion = nearest(name, known);
-    throw new UsageError(
-      `--scopes must be a list of ${known.join(', ')}${suggestion === undefined ? '.' : `; did you mean ${suggestion}?`}`,
-    );
+    throw new UsageError(`--scopes must be a list of ${known.join(', ')}${endWithSuggestion(name, known)}`);
   }
   return known.filter((scope) => named.includes(scope));
 }

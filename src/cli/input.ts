@@ -6,6 +6,7 @@ import { orgIDProblem } from '../keys/key-id.js';
 import type { Path } from '../lib/errors.js';
 import { isOpenToOthers } from '../lib/file-mode.js';
 import { parseJSON } from '../lib/json.js';
+import { nearest } from '../lib/nearest.js';
 import { hourMs, maxOverlapHours } from '../lib/overlap.js';
 import type { Option, OptionValues } from './command.js';
 import { UsageError, type IO } from './io.js';
@@ -50,6 +51,12 @@ function userOf({ env }: IO): string {
   } catch {
     return 'unknown';
   }
+}
+
+/** The end of a message about a name that does not exist: with the known name that is close to it, if there is one. */
+export function endWithSuggestion(name: string, known: Iterable<string>): string {
+  const suggestion = nearest(name, known);
+  return suggestion === undefined ? '.' : `; did you mean ${suggestion}?`;
 }
 
 /** The option `--yes`. */

@@ -1,13 +1,12 @@
 import { proposalStates, unendedStates, type ProposalState } from '../keys/proposals/proposal.js';
 import { pathText } from '../lib/errors.js';
-import { nearest } from '../lib/nearest.js';
 import { printable } from '../lib/text.js';
 import { issuesToWire } from '../wire/field-names.js';
 import { actorToJSON, changeToJSON, formatActor, formatChanges, shortHash } from './changes.js';
 import type { Decision, ShownProposal } from './client/proposal-operations.js';
 import { keyLocation, keysOptions, parseNumberOption, runKeysCommand, stringOption } from './client/run.js';
 import type { CLICommand, OptionValues } from './command.js';
-import { actorOption, parseOrgIDOption } from './input.js';
+import { actorOption, endWithSuggestion, parseOrgIDOption } from './input.js';
 import { UsageError, type IO } from './io.js';
 import { formatTable, toJSONLine, type OutputFormat, type Problem } from './output.js';
 
@@ -62,9 +61,9 @@ function parseStates(text: OptionValues[string]): readonly ProposalState[] | und
   return text.split(',').map((name) => {
     const state = name.toUpperCase();
     if (isState(state)) return state;
-    const suggestion = nearest(name, stateNames);
-    const hint = suggestion === undefined ? '.' : `; did you mean ${suggestion}?`;
-    throw new UsageError(`--state must be some of ${stateNames.join(', ')}, or all${hint}`);
+    throw new UsageError(
+      `--state must be some of ${stateNames.join(', ')}, or all${endWithSuggestion(name, stateNames)}`,
+    );
   });
 }
 

@@ -1,7 +1,6 @@
 import { isSearchText, searchTextRule } from '../../keys/alias-search.js';
 import { defaultOrder, type KeyFilter } from '../../keys/key-query.js';
 import { keyStates, type KeyState } from '../../keys/key.js';
-import { nearest } from '../../lib/nearest.js';
 import { printable } from '../../lib/text.js';
 import { formatUnixTime, liveQuotaToJSON, shortHash } from '../changes.js';
 import type { KeyClient, ListedKey, ListRequest } from '../client/operations.js';
@@ -15,7 +14,7 @@ import {
 } from '../client/run.js';
 import type { CLICommand, OptionValues } from '../command.js';
 import { csvFrom, csvOption, toCSV } from '../csv.js';
-import { parseDuration, parseOrgIDOption } from '../input.js';
+import { endWithSuggestion, parseDuration, parseOrgIDOption } from '../input.js';
 import { UsageError, type IO } from '../io.js';
 import { toJSONLine, formatTable } from '../output.js';
 import { createDamagedKeyReport, damagedAdvice, damagedExitCode } from './damaged.js';
@@ -156,10 +155,7 @@ function stateFrom(text: string | undefined): KeyState | undefined {
   if (text === undefined) return undefined;
   const found = (Object.keys(keyStates) as KeyState[]).find((state) => state === text.toUpperCase());
   if (found) return found;
-  const suggestion = nearest(text.toLowerCase(), stateNames);
-  throw new UsageError(
-    `--state must be one of ${stateNames.join(', ')}${suggestion === undefined ? '.' : `; did you mean ${suggestion}?`}`,
-  );
+  throw new UsageError(`--state must be one of ${stateNames.join(', ')}${endWithSuggestion(text, stateNames)}`);
 }
 
 function toJSONObject({ lastUsedAt, ...key }: ListedKey): object {
