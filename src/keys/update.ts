@@ -184,7 +184,7 @@ async function patchCommand(
   request: PatchRequest,
   handling: SecretHandling,
 ): Promise<ChangeCommand<StoredKey>> {
-  // Reading a large key took milliseconds, and patching it takes more. To wait while time is left would begin all of several.
+  // Patching a large key takes milliseconds. Waits only without time left: an `await` of nothing lets all parallel patches begin.
   const slice = ports.nextSlice();
   if (slice) await slice;
   let input = patchedDefinition(stored.definition, request.patch);
