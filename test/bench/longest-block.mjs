@@ -79,7 +79,9 @@ const invalid = rows.filter(({ unexpected }) => unexpected !== undefined);
 for (const { name, unexpected } of invalid) print(`NOT MEASURED AS MEANT: ${name}: ${unexpected}`);
 exit(invalid.length > 0 ? 2 : missed.length > 0 ? 1 : 0);
 
-function operationsOf(/** @type {'small' | 'large'} */ kind, /** @type {number} */ count) {
+/** @typedef {import('./blocking/keys.mjs').Kind} Kind */
+
+function operationsOf(/** @type {Kind} */ kind, /** @type {number} */ count) {
   const population = { keyIDOf, hashOf, cursorOf, kind, count };
   const all = [
     ...graphqlOperations({ schema: servedSchema, limits, calculateComplexity, samples: createSamples(population) }),
@@ -101,7 +103,7 @@ function operationsOf(/** @type {'small' | 'large'} */ kind, /** @type {number} 
     .sort((a, b) => Number(a.isChange ?? false) - Number(b.isChange ?? false));
 }
 
-async function measurePopulation(/** @type {'small' | 'large'} */ kind, /** @type {number} */ count) {
+async function measurePopulation(/** @type {Kind} */ kind, /** @type {number} */ count) {
   const data = join(folder, `${kind}-${count}`);
   mkdirSync(data, { recursive: true, mode: 0o700 });
   const schema = `bench_${randomUUID().replaceAll('-', '')}`;

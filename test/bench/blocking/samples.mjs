@@ -80,7 +80,7 @@ export function filterVariants(schema) {
 }
 
 /**
- * @param {{ keyIDOf: (n: number) => string, hashOf: (n: number) => string, kind: 'small' | 'large', count: number }} population
+ * @param {{ keyIDOf: (n: number) => string, hashOf: (n: number) => string, kind: import('./keys.mjs').Kind, count: number }} population
  */
 export function createSamples({ keyIDOf, hashOf, kind, count }) {
   const numbers = Array.from({ length: Math.min(100, count) }, (_, n) => n);
