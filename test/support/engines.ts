@@ -55,7 +55,8 @@ const redis = testRedis();
 async function place(database: TestDatabase | undefined, isEmpty = false): Promise<EnginePlace> {
   const folder = await mkdtemp(join(tmpdir(), 'keyfront-engine-'));
   const file = join(folder, 'keyfront.db');
-  if (database === undefined && !isEmpty) await writeFile(file, await installedFile(), { mode: 0o600 });
+  if (database === undefined && !isEmpty)
+    await writeFile(file, await (installed ??= makeInstalledFile()), { mode: 0o600 });
   return {
     env: { KEYFRONT_DATA: folder, ...(database && { KEYFRONT_DATABASE_URL: database.url }) },
     folder,
@@ -68,10 +69,8 @@ async function place(database: TestDatabase | undefined, isEmpty = false): Promi
   };
 }
 
+/** A file with the tables of a new installation. To make them takes longer than many tests. */
 let installed: Promise<Buffer> | undefined;
-
-/** Returns the bytes of a file with the tables of a new installation. To make them takes longer than many tests. */
-const installedFile = () => (installed ??= makeInstalledFile());
 
 async function makeInstalledFile(): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), 'keyfront-engine-'));

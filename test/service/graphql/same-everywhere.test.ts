@@ -5,6 +5,7 @@ import { recordExpiryNotices } from '../../../src/keys/expiry-notices.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
 import { describeEngines, makeOwnPlace, type EnginePlace } from '../../support/engines.js';
 import { newestCursor } from '../../support/feed.js';
+import { dataOf } from '../../support/responses.js';
 
 type Node = Readonly<Record<string, unknown>>;
 
@@ -31,19 +32,17 @@ describeEngines('every field of a key and of an organization', (engine) => {
   let t: TestApp;
   let start: string;
 
-  const nodesOf = async (query: string, variables: object = {}) => {
-    const { body } = await t.graphql(query, variables);
+  const nodesOf = async (query: string) => {
+    const { body } = await t.graphql(query);
     expect(body['errors']).toBeUndefined();
-    return body['data'] as Record<string, Node | readonly Node[] | { readonly edges: readonly { node: Node }[] }>;
+    return body['data'] as Record<string, Node>;
   };
   const listed = async <Item extends Node>(query: string) => {
-    const [list] = Object.values(await nodesOf(`{ ${query} }`)) as { readonly edges: readonly { node: Item }[] }[];
-    return list?.edges.map(({ node }) => node) ?? [];
+    const { edges } = dataOf<{ edges: readonly { node: Item }[] }>(await t.graphql(`{ ${query} }`));
+    return edges.map(({ node }) => node);
   };
-  const change = async (field: string, secret = t.service) => {
-    const { body } = await t.graphql(`mutation { ${field} }`, undefined, { 'x-svc-authorization': secret });
-    expect(body['errors']).toBeUndefined();
-  };
+  const change = async (field: string, secret = t.service) =>
+    dataOf(await t.graphql(`mutation { ${field} }`, undefined, { 'x-svc-authorization': secret }));
 
   beforeEach(async () => {
     place = await makeOwnPlace(engine);
@@ -90,12 +89,12 @@ describeEngines('every field of a key and of an organization', (engine) => {
     for (const { keyHash, id } of keys) {
       const one = `orgKey(by: { keyHash: "${String(keyHash)}" }) { ${ofKey} }`;
       const node = `node(id: "${String(id)}") { ... on OrgKey { ${ofKey} } }`;
-      expectSame(Object.values(await nodesOf(`{ a: ${one} b: ${one} ${node} }`)) as Node[], 3);
+      expectSame(Object.values(await nodesOf(`{ a: ${one} b: ${one} ${node} }`)), 3);
     }
     // Different members, so that equal representations are not executed once.
     const representations = [...keys, ...keys].map(({ keyHash }, n) => ({ __typename: 'OrgKey', keyHash, n }));
     const entities = `query ($of: [_Any!]!) { _entities(representations: $of) { ... on OrgKey { ${ofKey} } } }`;
-    expectSame((await nodesOf(entities, { of: representations }))['_entities'] as Node[], 6);
+    expectSame(dataOf<Node[]>(await t.graphql(entities, { of: representations })), 6);
     const proposals = await listed<{ orgKey: Node }>(`keyProposals { edges { node { orgKey { ${ofKey} } } } }`);
     expectSame(
       proposals.map(({ orgKey }) => orgKey),
