@@ -25,10 +25,14 @@ function readSourceFiles(): SourceFile[] {
   const names = readdirSync(sourceFolder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
   return names.map((name) => {
     const text = readFileSync(join(sourceFolder, name), 'utf8');
+    let tree: ts.SourceFile | undefined;
     return {
       path: relative(sourceFolder, join(sourceFolder, name)),
       imports: ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName),
-      tree: ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true),
+      // Parsed on first use: most tests are about a few files.
+      get tree() {
+        return (tree ??= ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true));
+      },
     };
   });
 }
