@@ -60,12 +60,15 @@ interface OrgRequest<Request> {
 /** The maximum number of items of one statement. */
 const maxBatchSize = 100;
 
-/** Creates the loaders of one request. They do not cache: a mutation may run between two reads. */
+/**
+ * Creates the loaders of one request. Each reads an item once, so that what a request may read does not depend on which of its
+ * reads form a batch. A mutation clears them, because it may change what they have read.
+ */
 export function createLoaders(
   { keys, webhooks }: { readonly keys: KeyService; readonly webhooks: WebhookService },
   caller: () => CallContext,
 ): Loaders {
-  const options = { cache: false, maxBatchSize };
+  const options = { maxBatchSize };
   return {
     orgKeys: new DataLoader((keyHashes) => keys.orgKeysByHash(caller(), keyHashes), options),
     remainingKeys: new DataLoader(
@@ -108,6 +111,11 @@ export function createLoaders(
     ),
     webhookStats: new DataLoader((ids) => webhooks.statsOf(ids), options),
   };
+}
+
+/** Makes the loaders read everything again. */
+export function clearLoaders(loaders: Loaders): void {
+  for (const loader of Object.values({ ...loaders })) loader.clearAll();
 }
 
 /** Reads the organizations of each distinct request together. */

@@ -5,6 +5,7 @@ import { withAssertedName } from '../../http/actor-header.js';
 import type { CallContext } from '../../keys/ports.js';
 import { auditRejectedMutation } from '../audit.js';
 import { callerOf, type Context } from '../context.js';
+import { clearLoaders } from '../dataloaders.js';
 import { runUntilDeadline } from '../execution/deadline.js';
 import { problemsAsData } from './problems.js';
 
@@ -35,11 +36,12 @@ export function authorized(
     const authenticated = callerOf(context, credential);
     const caller =
       kind === 'Mutation' ? withAssertedName(authenticated, context.requestContext.headers) : authenticated;
-    const { deadline, reads } = context;
-    const start = () =>
-      deadline
-        ? runUntilDeadline(deadline, (change) => resolve({ ...caller, deadline: change }, args, context, info))
-        : resolve(caller, args, context, info);
+    const { deadline, reads, loaders } = context;
+    const start = () => {
+      if (!deadline) return resolve(caller, args, context, info);
+      clearLoaders(loaders);
+      return runUntilDeadline(deadline, (change) => resolve({ ...caller, deadline: change }, args, context, info));
+    };
     const slice = context.nextSlice();
     if (!slice) return start();
     return slice.then(() => {

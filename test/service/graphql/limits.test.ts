@@ -148,6 +148,23 @@ describe('length', () => {
   });
 });
 
+describe('stored data', () => {
+  it('counts a key once that several lists of an operation read', async () => {
+    const own = await startOwnApp();
+    const keyIDs = Array.from({ length: 20 }, (_, index) => `large-${index}`);
+    const text = 'x'.repeat(60_000);
+    await own.importKeys(...keyIDs.map((key_id) => ({ key_id, org_id: 'acme', meta_data: { a: text, b: text } })));
+    for (const keyID of keyIDs) {
+      const change = '{ patch: { patch: { alias: "x" } } }';
+      await own.graphql(`mutation { proposeKeyChange(keyID: "${keyID}", change: ${change}) { id } }`);
+    }
+    const list = (index: number) => `list${index}: keyProposals(first: 20) { edges { node { orgKey { version } } } }`;
+    const { body } = await own.graphql(`{ ${times(5, list)} }`);
+    const edges = keyIDs.map(() => ({ node: { orgKey: { version: 1 } } }));
+    expect(body).toEqual({ data: Object.fromEntries([0, 1, 2, 3, 4].map((index) => [`list${index}`, { edges }])) });
+  });
+});
+
 describe('mutations', () => {
   const updating = (count: number) =>
     times(count, (index) => `m${index}: updateOrgKey(keyID: "k1", input: { alias: "${index}" }) { version }`);
@@ -187,6 +204,20 @@ describe('mutations', () => {
     expect(response.body['data']).toMatchObject({
       new: { orgKey: { keyID: expect.stringMatching(/^initech/) as string } },
       b: null,
+    });
+  });
+
+  it('G-21 reads a key again after each mutation that may have changed it', async () => {
+    const proposing = (alias: string) =>
+      `proposeKeyChange(keyID: "k1", change: { patch: { patch: { alias: "${alias}" } } }) { orgKey { definition { alias } } }`;
+    const { version = 0 } = (await stateOf(t, 'k1')).key ?? {};
+    const response = await t.graphql(`mutation {
+      a: ${proposing('a')}
+      b: updateOrgKey(keyID: "k1", input: { alias: "b" }) { version }
+      c: ${proposing('c')} }`);
+    expect(response.body['data']).toMatchObject({
+      b: { version: version + 1 },
+      c: { orgKey: { definition: { alias: 'b' } } },
     });
   });
 
