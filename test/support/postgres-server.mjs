@@ -4,7 +4,7 @@ import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import timers from 'node:timers';
 import process, { argv, exit, kill, pid } from 'node:process';
-import { createCluster } from './embedded-postgres.mjs';
+import { createCluster } from './postgres-cluster.mjs';
 import { freePort } from './free-port.mjs';
 
 const [, , folder = '', owner = ''] = argv;
