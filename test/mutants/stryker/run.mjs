@@ -23,7 +23,7 @@ const groups = {
     stages: [
       'test/unit/keys/**/*.test.ts test/unit/graphql/schema.test.ts test/unit/rest/openapi.test.ts',
       'test/service/keys/*.test.ts',
-      'test/service/{rest,graphql,auth}/*.test.ts test/service/change-log.test.ts test/service/cli/key*.test.ts',
+      'test/service/{rest,graphql,auth}/*.test.ts test/service/change-log.test.ts test/service/cli/{key*,rotation}.test.ts',
     ],
   },
   sql: {
