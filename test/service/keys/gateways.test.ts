@@ -197,8 +197,6 @@ describeEngines('what gateways have', (engine) => {
       [{ gateway: 'x'.repeat(65) }, 'gateway'],
       [{ gateway: '../etc' }, 'gateway'],
       [{ gateway: 'a\u0000b' }, 'gateway'],
-      [{ gateway: 'a b' }, 'gateway'],
-      [{ gateway: 'x'.repeat(65) }, 'gateway'],
       [{ gateway: 'x', orgID: ' ' }, 'orgID'],
       [{ gateway: 'x', cursor: 'none' }, 'cursor'],
       [{ gateway: 'x', cursor: 'x'.repeat(100_000) }, 'cursor'],
