@@ -61,8 +61,8 @@ interface OrgRequest<Request> {
 const maxBatchSize = 100;
 
 /**
- * Creates the loaders of one request. Each reads an item once, so that what a request may read does not depend on which of its
- * reads form a batch. A mutation clears them, because it may change what they have read.
+ * Creates the loaders of one request. What has a hash or an identifier is read once, so that what a request may read does not
+ * depend on which of its reads form a batch. A mutation clears them, because it may change what they have read.
  */
 export function createLoaders(
   { keys, webhooks }: { readonly keys: KeyService; readonly webhooks: WebhookService },

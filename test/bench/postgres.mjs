@@ -5,8 +5,8 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { createCluster } from '../support/postgres-cluster.mjs';
 import { freePort } from '../support/free-port.mjs';
+import { createCluster } from '../support/postgres-cluster.mjs';
 
 const ticksPerSecond = 100;
 

@@ -4,8 +4,8 @@ import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import timers from 'node:timers';
 import process, { argv, exit, kill, pid } from 'node:process';
-import { createCluster } from './postgres-cluster.mjs';
 import { freePort } from './free-port.mjs';
+import { createCluster } from './postgres-cluster.mjs';
 
 const [, , folder = '', owner = ''] = argv;
 const write = (/** @type {string} */ name, /** @type {string} */ text) => {

@@ -15,11 +15,10 @@ export class Copy {
   saved: string | undefined;
   crashAt = Infinity;
   crashes = 0;
-  /** Runs before the call with this number. */
-  onCall: (call: string) => void | Promise<void> = () => undefined;
 
   async #called(name: string, work: () => void): Promise<void> {
-    await this.onCall(name);
+    // Adapters work asynchronously.
+    await Promise.resolve();
     const number = this.calls.push(name);
     const isCrash = number === this.crashAt;
     // Every second one has done its work, and could not say so.
