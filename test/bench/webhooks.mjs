@@ -89,7 +89,7 @@ async function measure(/** @type {string} */ engine, /** @type {string} */ main,
     keyfront('keys', 'import', keysFile);
     const complete = once(receiver, 'complete');
     const service = await startServer(
-      { name, label: '', script: main, env: { KEYFRONT_WEBHOOKS_TO: 'loopback' }, workloads: [] },
+      { name, label: '', script: main, args: ['serve'], env: { KEYFRONT_WEBHOOKS_TO: 'loopback' }, workloads: [] },
       { data, log: join(folder, `${name}.log`), flags: [], cpus: undefined, more: inSchema },
     );
     const failed = once(service.child, 'exit').then(() => Promise.reject(new Error(`The service of ${name} ended.`)));
