@@ -189,9 +189,10 @@ describeEngines('what gateways have', (engine) => {
 
   it('rejects names, cursors and digests that are malformed, and changes nothing', async () => {
     const cursor = await cursorNow();
-    const other = await startOwnApp((await makeOwnPlace(engine)).env);
+    const otherPlace = await makeOwnPlace(engine);
+    const other = await startOwnApp(otherPlace.env);
     await other.importKeys(...Array.from({ length: 9 }, (_, n) => ({ key_id: `o${n}`, org_id: 'acme' })));
-    const foreign = await other.app.services.feed.latestCursor();
+    const foreign = await newestCursor(other, otherPlace);
     for (const [variables, path] of [
       [{ gateway: '' }, 'gateway'],
       [{ gateway: 'x'.repeat(65) }, 'gateway'],
