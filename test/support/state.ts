@@ -21,13 +21,13 @@ export async function allHashes({ app: { services: installation } }: TestApp): P
 
 /** Sends a request, such as one that must be rejected, and asserts that it neither changes nor creates a key. */
 export async function expectNoChange<T>(t: TestApp, request: () => Promise<T>): Promise<T> {
-  const { store, feed } = t.app.services;
-  const everything = async () => ({
-    cursor: await feed.latestCursor(),
-    keys: await Promise.all(
-      (await allHashes(t)).map(async (hash) => [await store.find(hash), await store.historyOf(hash)]),
-    ),
-  });
+  const { store } = t.app.services;
+  const everything = async () => {
+    const keys = await collect(store.all());
+    const intact = keys.flatMap(({ key }) => key ?? []);
+    const histories = await Promise.all(keys.map(({ keyHash }) => store.historyOf(keyHash)));
+    return { keys, histories, notices: await store.noticesOf(intact, 100) };
+  };
   const before = await everything();
   const response = await request();
   expect(await everything()).toStrictEqual(before);

@@ -3,8 +3,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { recordExpiryNotices } from '../../../src/keys/expiry-notices.js';
 import { sync } from '../../../src/client/client.js';
 import { startOwnApp } from '../../support/app.js';
-import { describeEngines, makeOwnPlace } from '../../support/engines.js';
+import { describeEngines, makeOwnPlace, type EnginePlace } from '../../support/engines.js';
 import { hashOf } from '../../support/factories.js';
+import { newestCursor } from '../../support/feed.js';
 import { temporaryFolder } from '../../support/folder.js';
 import { sendRequest } from '../../support/responses.js';
 import { Copy, ghost, initial, SyncedService } from '../../support/synced-service.js';
@@ -14,8 +15,10 @@ import { until } from '../../support/until.js';
 let s: SyncedService;
 
 describeEngines('sync', (engine) => {
+  let place: EnginePlace;
   beforeEach(async () => {
-    s = new SyncedService(await startOwnApp((await makeOwnPlace(engine)).env));
+    place = await makeOwnPlace(engine);
+    s = new SyncedService(await startOwnApp(place.env));
     await s.t.importKeys(...initial, { key_id: 'g1', org_id: 'globex' });
     await s.asAdapter();
   });
@@ -37,6 +40,7 @@ describeEngines('sync', (engine) => {
 
   it('continues at its checkpoint after changes that were made while it did not run', async () => {
     const copy = new Copy();
+    await newestCursor(s.t, place);
     await s.whileSyncing(copy, () => s.untilSame(copy));
     await until(() => copy.saved !== undefined);
     await s.changeEverything();
