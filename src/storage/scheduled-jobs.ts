@@ -7,6 +7,7 @@ import { retireIdentifiers, retireSilentIdentifiers } from '../keys/rotate.js';
 import type { UseLog } from '../keys/use/use-log.js';
 import { dayOf, useDays } from '../keys/use/use.js';
 import type { Services } from './open-storage.js';
+import type { Checkpoints } from './sql/keys/checkpoints.js';
 import type { Logger } from '../lib/log.js';
 
 /** Work that runs again and again. `stop` resolves when the run in progress has ended. */
@@ -239,7 +240,7 @@ const publishEveryMs = 600_000;
 
 /** Verifies keys against checkpoints, brings these up to date, and publishes the newest in the log. */
 export function startCheckpoints(
-  { checkpoints, now }: Services,
+  { checkpoints, now }: { readonly checkpoints: Pick<Checkpoints, 'advance' | 'publish'>; readonly now: () => Date },
   restoreWindowMs: number,
   log: Logger,
   everyMs = defaultCheckpointEveryMs,
