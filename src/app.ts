@@ -55,8 +55,8 @@ export interface AppOverrides extends ServiceOverrides {
   /** How to open storage. Default: create it if it does not exist. */
   readonly openOptions?: Pick<OpenOptions, 'access' | 'allowMigrated' | 'allowNew'>;
   readonly dispatcherOptions?: DispatcherOptions;
-  /** The interval of checkpoints, in milliseconds. */
-  readonly checkpointEveryMs?: number;
+  /** An interval for most jobs, in milliseconds. Default: that of each. */
+  readonly jobsEveryMs?: number | undefined;
 }
 
 /**
@@ -103,12 +103,12 @@ export async function createApp(
   const authenticator = createAuthenticator({ store: credentials, oidc, now, log, meter });
   const { authenticate, revalidate } = authenticator;
   const signOn = oidc?.browserClient && createSignOn(oidc, oidc.browserClient, now, log);
-  const { checkpointEveryMs } = overrides;
+  const { jobsEveryMs } = overrides;
   const jobOptions = {
     restoreWindowMs,
     expiryNoticeDays,
     proposalsKeptMs,
-    checkpointEveryMs,
+    jobsEveryMs,
     mayHaveOtherHosts: isShared,
     useLog,
   };

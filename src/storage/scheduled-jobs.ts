@@ -61,8 +61,8 @@ interface ScheduledJobsOptions {
   readonly expiryNoticeDays: readonly number[];
   /** How long proposals are kept after their end. */
   readonly proposalsKeptMs: number;
-  /** The interval of checkpoints. */
-  readonly checkpointEveryMs?: number | undefined;
+  /** An interval for most jobs, for tests. The purge does not begin at once then. */
+  readonly jobsEveryMs?: number | undefined;
   /** Whether several hosts may share the database. A file has one host. */
   readonly mayHaveOtherHosts: boolean;
   readonly useLog: UseLog;
@@ -71,22 +71,22 @@ interface ScheduledJobsOptions {
 /** Starts the jobs of a service. */
 export function startScheduledJobs(
   services: Services,
-  { restoreWindowMs, proposalsKeptMs, checkpointEveryMs, mayHaveOtherHosts, ...options }: ScheduledJobsOptions,
+  { restoreWindowMs, proposalsKeptMs, jobsEveryMs, mayHaveOtherHosts, ...options }: ScheduledJobsOptions,
   log: Logger,
 ): ScheduledJob {
   const jobs = [
-    startUseWrites(options.useLog, log, checkpointEveryMs),
-    startPurging(services, { restoreWindowMs, proposalsKeptMs }, log),
-    startProposals(services, log, checkpointEveryMs),
-    startRetirements(services, log, checkpointEveryMs),
-    startSilentRetirements(services, log, checkpointEveryMs),
-    startExpiryNotices(services, options.expiryNoticeDays, log, checkpointEveryMs),
-    startQuotaNotices(services, log, checkpointEveryMs),
-    startCheckpoints(services, restoreWindowMs, log, checkpointEveryMs),
-    startCredentialChecks(services, log, checkpointEveryMs),
-    startReceiptCounts(services, log, checkpointEveryMs),
+    startUseWrites(options.useLog, log, jobsEveryMs),
+    startPurging(services, { restoreWindowMs, proposalsKeptMs }, log, jobsEveryMs),
+    startProposals(services, log, jobsEveryMs),
+    startRetirements(services, log, jobsEveryMs),
+    startSilentRetirements(services, log, jobsEveryMs),
+    startExpiryNotices(services, options.expiryNoticeDays, log, jobsEveryMs),
+    startQuotaNotices(services, log, jobsEveryMs),
+    startCheckpoints(services, restoreWindowMs, log, jobsEveryMs),
+    startCredentialChecks(services, log, jobsEveryMs),
+    startReceiptCounts(services, log, jobsEveryMs),
     startStorageChecks(services, log),
-    startFileChecks(services, log, checkpointEveryMs),
+    startFileChecks(services, log, jobsEveryMs),
     ...(services.relayPending ? [startRelay(services.relayPending, log)] : []),
     ...(mayHaveOtherHosts ? [startRingReports(services, log)] : []),
   ];
@@ -104,9 +104,11 @@ function startPurging(
   { store, proposals, uses, now }: Services,
   { restoreWindowMs, proposalsKeptMs }: Pick<ScheduledJobsOptions, 'restoreWindowMs' | 'proposalsKeptMs'>,
   log: Logger,
+  everyMs?: number,
 ): ScheduledJob {
   const failure = 'purging failed; it is tried again in an hour';
-  return schedule({ everyMs: purgeEveryMs, isImmediate: true, log, failure }, async () => {
+  const pace = everyMs === undefined ? { everyMs: purgeEveryMs, isImmediate: true } : { everyMs };
+  return schedule({ ...pace, log, failure }, async () => {
     const purged = await store.purge(new Date(now().getTime() - restoreWindowMs), now());
     if (purged > 0) log.info({ purged }, 'deleted keys purged');
     await store.purgeNotices(new Date(now().getTime() - noticeLifetimeMs));

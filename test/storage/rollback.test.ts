@@ -120,7 +120,7 @@ describeEngines('an older row that was put back', (engine) => {
       const { id } = await saved();
       await t.app.services.credentials.revoke(id, t.clock.now);
       await advance();
-      t = await startOwnApp(place.env, { checkpointEveryMs: 1 });
+      t = await startOwnApp(place.env, { jobsEveryMs: 1 });
       await putBoth(id);
       await until(() => t.logs().includes(older), 'The line in the log');
       expect(t.logs()).toContain('the head of the credentials could not be verified');

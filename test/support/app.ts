@@ -94,7 +94,7 @@ export async function startApp(
       now: () => clock.now,
       randomHex: () => (hex += 1).toString(16).padStart(32, '0'),
       // No job during a test: its statements and log lines would depend on the duration of the test.
-      checkpointEveryMs: 2 ** 31 - 1,
+      jobsEveryMs: 2 ** 31 - 1,
       ...overrides,
     },
     telemetry,

@@ -292,7 +292,7 @@ describe('a purge', () => {
     first.clock.now = new Date('2026-01-31T00:00:00Z');
     await first.graphql('mutation { deleteOrgKey(keyID: "recent") { version } }');
     await first.close();
-    const second = await startOwnApp({ KEYFRONT_DATA: folder });
+    const second = await startOwnApp({ KEYFRONT_DATA: folder }, { jobsEveryMs: undefined });
     await until(() => second.logs().includes('deleted keys purged'), 'The purge');
     expect(await allHashes(second)).toStrictEqual([hashOf('recent')]);
   });
