@@ -120,6 +120,9 @@ async function startNginx(): Promise<Gateway> {
     '127.0.0.1:8080': limits,
     'listen 80': `listen 127.0.0.1:${own}`,
     'kf_svc_…': credential,
+    // A request that the gateway gives up on a busy machine is counted, and not granted.
+    'proxy_connect_timeout 1s': 'proxy_connect_timeout 60s',
+    'proxy_read_timeout 5s': 'proxy_read_timeout 60s',
   });
   const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${folder}/nginx-${name};`)
@@ -247,7 +250,9 @@ const suite = (name: string, startGateway: () => Promise<Gateway>) => () => {
       while (left > 0) {
         left -= 1;
         const status = await statusOf('/invoices/7', key);
-        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        // On a busy machine the service rejects what has waited too long, and counts none of it.
+        if (status === 503) left += 1;
+        else statuses.set(status, (statuses.get(status) ?? 0) + 1);
       }
     };
     await Promise.all(Array.from({ length: 64 }, client));
